@@ -1,0 +1,3 @@
+module github.com/whylate/whylate
+
+go 1.26

@@ -1,0 +1,126 @@
+package result
+
+// Explain is the answer of `whylate explain --json`, schema whylate.explain/1.
+type Explain struct {
+	Schema      string       `json:"schema"`
+	Input       Input        `json:"input"`
+	Tasks       []Task       `json:"tasks"`
+	Late        []Late       `json:"late"`
+	Diagnostics []Diagnostic `json:"diagnostics"`
+}
+
+// Input says what was read.
+type Input struct {
+	File    string `json:"file"`
+	Format  string `json:"format"`
+	Kernel  string `json:"kernel"`
+	CPUs    int    `json:"cpus"`
+	Clock   string `json:"clock"`
+	Events  int64  `json:"events"`
+	Lost    int64  `json:"lost"` // −1: lost events of unknown number
+	StartNS int64  `json:"start_ns"`
+	EndNS   int64  `json:"end_ns"` // as StartNS on the trace's own clock
+}
+
+// Task is one row: a task in one class and priority, or a group of tasks (--by).
+type Task struct {
+	Comm      string  `json:"comm"`
+	PID       int32   `json:"pid"` // −1 for a group of tasks
+	Class     string  `json:"class"`
+	Prio      int32   `json:"prio"`
+	CGroup    string  `json:"cgroup"`
+	Group     string  `json:"group,omitempty"` // the key of --by where it is not the task
+	Wakeup    Waits   `json:"wakeup"`
+	Preempted Waits   `json:"preempted"`
+	Blame     []Blame `json:"blame"`
+}
+
+// Waits summarises one series of waits. Percentiles are nearest rank; with Approximate
+// they are upper bucket edges of a histogram with at most 1 % error.
+type Waits struct {
+	Waits       int64 `json:"waits"`
+	P50NS       int64 `json:"p50_ns"`
+	P90NS       int64 `json:"p90_ns"`
+	P99NS       int64 `json:"p99_ns"`
+	P999NS      int64 `json:"p999_ns"`
+	MaxNS       int64 `json:"max_ns"`
+	TotalNS     int64 `json:"total_ns"`
+	Approximate bool  `json:"approximate,omitempty"`
+}
+
+// Blame is the part of a task's lateness that one kind and culprit account for.
+type Blame struct {
+	Kind  string `json:"kind"`
+	Comm  string `json:"comm"`
+	PID   int32  `json:"pid"` // −1: nobody in particular
+	Waits int64  `json:"waits"`
+	NS    int64  `json:"ns"`
+}
+
+// Late is one wait, with causes that sum to LatenessNS.
+type Late struct {
+	ID            string          `json:"id"`
+	Comm          string          `json:"comm"`
+	PID           int32           `json:"pid"`
+	Class         string          `json:"class"`
+	Prio          int32           `json:"prio"`
+	CPU           int32           `json:"cpu"`
+	WaitKind      string          `json:"wait_kind"` // wakeup, preempted, yielded
+	Waker         Waker           `json:"waker"`
+	DueNS         *int64          `json:"due_ns"`
+	DueVerdict    string          `json:"due_verdict,omitempty"`
+	DueDetail     string          `json:"due_detail,omitempty"`
+	WokenNS       int64           `json:"woken_ns"`
+	OnCPUNS       *int64          `json:"on_cpu_ns"`
+	WaitNS        int64           `json:"wait_ns"`
+	LatenessNS    int64           `json:"lateness_ns"`
+	Verdict       string          `json:"verdict"`
+	Causes        []Cause         `json:"causes"`
+	IdleElsewhere []IdleElsewhere `json:"idle_elsewhere"`
+	Advice        []Advice        `json:"advice"`
+	Needs         []string        `json:"needs"`
+}
+
+// Waker is who made the task runnable: a task, or an interrupt (context "irq", "softirq").
+type Waker struct {
+	Comm    string `json:"comm"`
+	PID     int32  `json:"pid"`
+	Context string `json:"context"` // task, irq, softirq, "" if unknown
+}
+
+// Cause is one interval of a wait.
+type Cause struct {
+	Kind     string   `json:"kind"`
+	NS       int64    `json:"ns"`
+	StartNS  int64    `json:"start_ns"`
+	CPU      int32    `json:"cpu"`
+	Comm     string   `json:"comm"`
+	PID      int32    `json:"pid"` // −1: nobody in particular
+	Prio     int32    `json:"prio"`
+	Verdict  string   `json:"verdict"`
+	Detail   string   `json:"detail"`
+	Evidence []string `json:"evidence,omitempty"` // event lines, with -v
+}
+
+// IdleElsewhere is a CPU that stood idle for NS of the wait.
+type IdleElsewhere struct {
+	CPU     int32  `json:"cpu"`
+	NS      int64  `json:"ns"`
+	Verdict string `json:"verdict"`
+}
+
+// Advice is a change and what replay predicts of it.
+type Advice struct {
+	Change   string `json:"change"`
+	Command  string `json:"command"`
+	BeforeNS int64  `json:"before_ns"`
+	AfterNS  int64  `json:"after_ns"`
+	ErrorNS  int64  `json:"error_ns"`
+}
+
+// Diagnostic is something that the reader of the result must know.
+type Diagnostic struct {
+	Kind  string `json:"kind"`
+	Count int64  `json:"count"`
+	Text  string `json:"text"`
+}
