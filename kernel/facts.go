@@ -1,0 +1,93 @@
+package kernel
+
+// Answer is yes, no, or not known.
+type Answer uint8
+
+// The answers. Maybe is what an unknown kernel gives.
+const (
+	Maybe Answer = iota
+	No
+	Yes
+)
+
+func answer(b bool) Answer {
+	if b {
+		return Yes
+	}
+	return No
+}
+
+// Facts is what is known of the kernel that recorded a trace. Times are ns.
+type Facts struct {
+	Release string
+	Version Version
+	Known   bool // the release string was understood
+
+	// PreemptRT: built with PREEMPT_RT, so that softirqs and most interrupt handlers
+	// run in threads.
+	PreemptRT Answer
+	// FairServer: deadline servers serve fair tasks that real-time tasks starve
+	// (fair_server, 6.12 and later).
+	FairServer Answer
+	// RTThrottling: real-time runqueues are throttled by sched_rt_runtime_us by
+	// default. From 6.12 only with CONFIG_RT_GROUP_SCHED.
+	RTThrottling Answer
+	// LazyFlagBit1: bit 0x02 of common_flags means NEED_RESCHED_LAZY (6.13 and later),
+	// before that "interrupt state not supported".
+	LazyFlagBit1 Answer
+	// LazyFlagBit7: bit 0x80 of common_flags means need-resched-lazy, as the separate
+	// -rt patch up to 6.12 has it, instead of "softirqs disabled".
+	LazyFlagBit7 Answer
+	// StatRuntimeClass: sched_stat_runtime carries vruntime, which is 0 exactly for
+	// real-time accounting (up to 6.6).
+	StatRuntimeClass Answer
+
+	// FairServerRuntime and FairServerPeriod are the defaults of the deadline server.
+	FairServerRuntime, FairServerPeriod int64
+	// RTRuntime and RTPeriod are the defaults of sched_rt_runtime_us and
+	// sched_rt_period_us.
+	RTRuntime, RTPeriod int64
+	// Tick is the distance of two ticks of the usual configuration (HZ=250); what a
+	// trace shows is better.
+	Tick int64
+}
+
+// Defaults that no version changed; Documentation/scheduler/sched-rt-group.rst,
+// sched-deadline.rst and the fair server's debugfs files.
+const (
+	defaultRTRuntime         = 950_000_000
+	defaultRTPeriod          = 1_000_000_000
+	defaultFairServerRuntime = 50_000_000
+	defaultFairServerPeriod  = 1_000_000_000
+	defaultTick              = 4_000_000
+)
+
+// Of returns the facts of the kernel with the given uname release, "" for an unknown one.
+func Of(release string) Facts {
+	f := Facts{
+		Release:           release,
+		FairServerRuntime: defaultFairServerRuntime,
+		FairServerPeriod:  defaultFairServerPeriod,
+		RTRuntime:         defaultRTRuntime,
+		RTPeriod:          defaultRTPeriod,
+		Tick:              defaultTick,
+	}
+	f.Version, f.Known = parseVersion(release)
+	if !f.Known {
+		return f
+	}
+	v := f.Version
+	rt := hasRT(release)
+	f.PreemptRT = Maybe // a kernel from 6.12 can be PREEMPT_RT without saying so
+	if rt {
+		f.PreemptRT = Yes
+	} else if !v.AtLeast(6, 12) {
+		f.PreemptRT = No
+	}
+	f.FairServer = answer(v.AtLeast(6, 12))
+	f.RTThrottling = answer(!v.AtLeast(6, 12))
+	f.LazyFlagBit1 = answer(v.AtLeast(6, 13))
+	f.LazyFlagBit7 = answer(rt && v.AtLeast(4, 0) && !v.AtLeast(6, 13))
+	f.StatRuntimeClass = answer(!v.AtLeast(6, 7))
+	return f
+}

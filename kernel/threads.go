@@ -1,0 +1,63 @@
+package kernel
+
+import "strings"
+
+// kernelThreadPrefixes are the beginnings of names that the kernel gives its own
+// threads. A trace carries no mark for them, so the name has to do.
+var kernelThreadPrefixes = []string{
+	"ktimers/", "ksoftirqd/", "rcuc/", "rcuog/", "rcuop/", "rcuos/", "rcub/", "rcu_", "irq_work/", "migration/",
+	"kworker/", "kcompactd", "kswapd", "khugepaged", "kthreadd", "cpuhp/", "idle_inject/", "watchdog/", "posixcputmr/",
+	"ksmd", "kdevtmpfs", "kauditd", "oom_reaper", "writeback", "kblockd", "jbd2/", "kthrotld", "scsi_eh_", "khungtaskd",
+	"stopper/", "backlog_napi/", "napi/", "pr/", "sugov:", "dl_server", "psimon", "hwrng", "kjournald",
+}
+
+// IsKernelThread reports whether comm is the name of a thread of the kernel itself that
+// no user waits for. Interrupt threads ("irq/…") are not counted: users give them
+// priorities and wait for them.
+func IsKernelThread(comm string) bool {
+	for _, p := range kernelThreadPrefixes {
+		if strings.HasPrefix(comm, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsStopper reports whether comm at priority 0 is the stop class: the thread
+// migration/N. A SCHED_FIFO 99 task has the same number.
+func IsStopper(comm string) bool { return strings.HasPrefix(comm, "migration/") }
+
+// IsSoftirqThread reports whether comm runs softirqs as a task: ksoftirqd/N and, on
+// PREEMPT_RT, ktimers/N.
+func IsSoftirqThread(comm string) bool {
+	return strings.HasPrefix(comm, "ksoftirqd/") || strings.HasPrefix(comm, "ktimers/")
+}
+
+// IsIRQThread reports whether comm is the thread of an interrupt handler.
+func IsIRQThread(comm string) bool { return strings.HasPrefix(comm, "irq/") }
+
+// exitSyscalls are the numbers of exit and exit_group by machine (uname -m); the
+// kernel's published system call tables.
+var exitSyscalls = map[string][2]int64{
+	"x86_64":  {60, 231},
+	"i386":    {1, 252},
+	"i686":    {1, 252},
+	"aarch64": {93, 94},
+	"riscv64": {93, 94},
+	"armv7l":  {1, 248},
+	"ppc64le": {1, 234},
+	"s390x":   {1, 248},
+}
+
+// IsExitSyscall reports whether number, or where it is negative name, is exit or
+// exit_group on the machine. An unknown machine is taken for x86_64.
+func IsExitSyscall(machine string, number int64, name string) bool {
+	if number < 0 {
+		return name == "sys_enter_exit" || name == "sys_enter_exit_group"
+	}
+	n, ok := exitSyscalls[machine]
+	if !ok {
+		n = exitSyscalls["x86_64"]
+	}
+	return number == n[0] || number == n[1]
+}
