@@ -16,6 +16,7 @@ const (
 	SoftIRQ               // in a softirq, or in a task that runs softirqs
 	NMI                   // in a non-maskable interrupt
 	BHOff                 // softirqs are disabled
+	IRQsNoSupport         // the architecture does not tell whether interrupts are disabled
 )
 
 // Has reports whether the flags are known and all of want are set.
