@@ -38,6 +38,9 @@ func newRoot(std *streams) *cobra.Command {
 	root.SetErr(std.err)
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
+		newExplain(std),
+		newLatency(std),
+		newInfo(std),
 		newVersion(),
 	)
 	return root

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/explain"
+	"github.com/whylate/whylate/report"
+)
+
+func newInfo(std *streams) *cobra.Command {
+	var in input
+	var out output
+	cmd := &cobra.Command{
+		Use:   "info [FILE]",
+		Short: "Say what is in a trace and which verdicts it supports",
+		Long: `Say what is in a trace: format, kernel, clock, events of each kind and CPU, what was
+lost; then, for each kind of cause, the best verdict that the recorded events allow, and
+the command that records what is missing.`,
+		Example: "  whylate info trace.dat\n  whylate info trace.dat --json",
+		Args:    usage(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file, err := in.choose(cmd, args)
+			if err != nil {
+				return err
+			}
+			if err := out.check(file); err != nil {
+				return err
+			}
+			o := explain.Options{File: file, From: event.NoTime, To: event.NoTime}
+			a, err := read(cmd.Context(), file, o, newProgress(std.err, out.quiet), askInfo)
+			if err != nil {
+				return err
+			}
+			return out.print(a, std.out)
+		},
+	}
+	in.register(cmd)
+	out.register(cmd)
+	return cmd
+}
+
+func askInfo(src event.Source, o explain.Options) (*answer, error) {
+	r, err := explain.Inspect(src, o)
+	if err != nil {
+		return nil, err
+	}
+	return &answer{r, r.Input, r.Diagnostics, func(w io.Writer, ro report.Options) error {
+		return report.Info(w, r, ro)
+	}}, nil
+}

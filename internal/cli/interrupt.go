@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/whylate/whylate/event"
+)
+
+// interruptible ends the streams of a source when a context ends. The analysis knows no
+// context: for it the stream fails, and it unwinds and tidies up as after any error.
+type interruptible struct {
+	event.Source
+	ctx context.Context
+}
+
+func (s *interruptible) Events(o event.Options) (event.Stream, error) {
+	if err := s.ctx.Err(); err != nil {
+		return nil, err
+	}
+	stream, err := s.Source.Events(o)
+	if err != nil {
+		return nil, err
+	}
+	return &interruptibleStream{Stream: stream, ctx: s.ctx}, nil
+}
+
+type interruptibleStream struct {
+	event.Stream
+	ctx context.Context
+	n   uint
+}
+
+// interruptEvery is how many events pass between two looks at the context, which takes a
+// lock: well under a millisecond of reading.
+const interruptEvery = 4096
+
+func (s *interruptibleStream) Next() (*event.Event, error) {
+	if s.n++; s.n%interruptEvery == 0 {
+		if err := s.ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return s.Stream.Next()
+}
