@@ -61,3 +61,21 @@ func IsExitSyscall(machine string, number int64, name string) bool {
 	}
 	return number == n[0] || number == n[1]
 }
+
+// yieldSyscalls are the numbers of sched_yield by machine.
+var yieldSyscalls = map[string]int64{
+	"x86_64": 24, "i386": 158, "i686": 158, "aarch64": 124, "riscv64": 124, "armv7l": 158, "ppc64le": 158, "s390x": 158,
+}
+
+// IsYieldSyscall reports whether number, or where it is negative name, is sched_yield on
+// the machine. An unknown machine is taken for x86_64.
+func IsYieldSyscall(machine string, number int64, name string) bool {
+	if number < 0 {
+		return name == "sys_enter_sched_yield"
+	}
+	n, ok := yieldSyscalls[machine]
+	if !ok {
+		n = yieldSyscalls["x86_64"]
+	}
+	return number == n
+}

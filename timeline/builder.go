@@ -1,0 +1,202 @@
+package timeline
+
+import (
+	"slices"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
+)
+
+// Builder fills an Index from a stream of events.
+type Builder struct {
+	x    *Index
+	cpus []building
+	arm  map[int64]Arming
+	// Armed has, for each expiry by CPU and position, who had started the timer.
+	Armed map[ExpiryKey]Arming
+
+	doExit, exitMM, doGroupExit event.Name
+}
+
+// ExpiryKey names one expiry of an Index.
+type ExpiryKey struct {
+	CPU event.CPU
+	N   int
+}
+
+// building is the unfinished state of one CPU.
+type building struct {
+	irq, softirq, off int // index of the open span, −1 if none
+	depth             int // nested hard interrupts
+	run               int // index of the open run, −1
+}
+
+// NewBuilder returns a builder whose tracker is tr.
+func NewBuilder(tr *Tracker, facts kernel.Facts, names *event.Names) *Builder {
+	return &Builder{
+		x:      &Index{Tracker: tr, Facts: facts, Names: names, From: event.NoTime, To: event.NoTime},
+		arm:    make(map[int64]Arming),
+		Armed:  make(map[ExpiryKey]Arming),
+		doExit: names.Intern("do_exit"), exitMM: names.Intern("exit_mm"), doGroupExit: names.Intern("do_group_exit"),
+	}
+}
+
+// Index returns what was built; call Finish first.
+func (b *Builder) Index() *Index { return b.x }
+
+func (b *Builder) cpu(c event.CPU) (*CPUIndex, *building) {
+	if c < 0 || c >= maxCPUs {
+		return nil, nil
+	}
+	for int(c) >= len(b.x.CPUs) {
+		b.x.CPUs = append(b.x.CPUs, CPUIndex{})
+		b.cpus = append(b.cpus, building{irq: -1, softirq: -1, off: -1, run: -1})
+	}
+	return &b.x.CPUs[c], &b.cpus[c]
+}
+
+func (b *Builder) task(id TaskID) *TaskIndex {
+	for int(id) >= len(b.x.Tasks) {
+		b.x.Tasks = append(b.x.Tasks, TaskIndex{ExitMark: event.NoTime, ProcessExit: event.NoTime, LastOff: event.NoTime})
+	}
+	return &b.x.Tasks[id]
+}
+
+// Push takes in the next event and what it meant to the tracker.
+func (b *Builder) Push(ev *event.Event, step Step) {
+	ci, cb := b.cpu(ev.CPU)
+	if ci == nil {
+		return
+	}
+	b.x.Seen |= 1 << ev.Kind
+	b.x.Counts[ev.Kind]++
+	if ev.Kind != event.Gap && b.x.From == event.NoTime {
+		b.x.From = ev.Time
+	}
+	b.x.To = max(b.x.To, ev.Time)
+	if step.BrokenFrom != event.NoTime || ev.Kind == event.Gap {
+		b.broken(ev, step, ci, cb)
+	}
+	b.follow(ev, ci, cb)
+	switch ev.Kind {
+	case event.SchedSwitch:
+		b.schedSwitch(ev, step, ci, cb)
+	case event.SchedPISetprio:
+		if t := step.Task; t != nil {
+			ti := b.task(t.ID)
+			ti.PrioChanges = append(ti.PrioChanges, PrioChange{ev.Time, ev.TaskPrio, ev.NextPrio, t.Boosted, t.Base})
+		}
+	case event.SchedStatRuntime:
+		b.charge(ev, step, ci, cb)
+	case event.HrtimerStart, event.HrtimerExpireEntry:
+		b.timer(ev, ci, cb)
+	case event.IRQHandlerEntry, event.VectorEntry, event.IRQHandlerExit, event.VectorExit:
+		b.irq(ev, ci, cb)
+	case event.SoftirqRaise, event.SoftirqEntry, event.SoftirqExit:
+		b.softirq(ev, ci, cb)
+	case event.CPUIdle, event.IPIEntry:
+		if ev.Kind != event.CPUIdle || ev.Arg == event.IdleExit {
+			ci.Idle = append(ci.Idle, ev.Time)
+		}
+	case event.IRQDisable, event.PreemptDisable, event.IRQEnable, event.PreemptEnable:
+		b.off(ev, ci, cb)
+	default:
+		b.mark(ev, step, ci, cb)
+	}
+}
+
+// follow opens a run where the tracker learned who runs without seeing the switch.
+func (b *Builder) follow(ev *event.Event, ci *CPUIndex, cb *building) {
+	if cb.run >= 0 || ev.Kind == event.SchedSwitch {
+		return
+	}
+	if c := b.x.Tracker.CPU(ev.CPU); c != nil && c.Current != nil {
+		b.open(ci, cb, c.Current, ev.Time, event.NoPrio, MarkUnseenStart)
+	}
+}
+
+func (b *Builder) open(ci *CPUIndex, cb *building, t *Task, at event.Time, prio event.Prio, marks Mark) {
+	cb.run = len(ci.Runs)
+	ci.Runs = append(ci.Runs, Run{Start: at, End: event.NoTime, Task: t.ID, PrioIn: prio, PrioOut: event.NoPrio,
+		Comm: t.Comm, Marks: marks})
+	b.task(t.ID)
+}
+
+func (b *Builder) schedSwitch(ev *event.Event, step Step, ci *CPUIndex, cb *building) {
+	if cb.run < 0 {
+		// The first switch of the trace on this CPU: prev ran since who knows when.
+		b.open(ci, cb, step.Task, ev.Time, event.NoPrio, MarkUnseenStart)
+	}
+	r := &ci.Runs[cb.run]
+	r.End, r.PrioOut, r.State, r.Comm = ev.Time, ev.TaskPrio, ev.State, step.Task.Comm
+	if step.Task.Status == StatusDead {
+		r.Marks |= MarkLast
+		b.task(step.Task.ID).LastOff = ev.Time
+	}
+	if step.Task.Yielding {
+		r.Marks |= MarkYielded
+	}
+	var marks Mark
+	switch step.NextWas {
+	case StatusBlocked:
+		marks = MarkFromSleep
+	case StatusNew:
+		marks = MarkNew
+	}
+	b.open(ci, cb, step.Next, ev.Time, ev.NextPrio, marks)
+	ti := b.task(step.Next.ID)
+	if !slices.Contains(ti.RanOn, ev.CPU) {
+		ti.RanOn = append(ti.RanOn, ev.CPU)
+	}
+}
+
+// broken ends everything that was open on the CPU at the last trusted moment.
+func (b *Builder) broken(ev *event.Event, step Step, ci *CPUIndex, cb *building) {
+	from := step.BrokenFrom
+	if cb.run >= 0 {
+		r := &ci.Runs[cb.run]
+		from = max(from, r.Start)
+		r.End = from
+		cb.run = -1
+	}
+	if from == event.NoTime {
+		from = b.x.From
+	}
+	from = min(from, ev.Time)
+	if n := len(ci.Gaps); n > 0 {
+		from = max(from, ci.Gaps[n-1].To)
+	}
+	ci.Gaps = append(ci.Gaps, Span{From: from, To: ev.Time, Task: NoTask})
+	for _, open := range []struct {
+		list []Span
+		at   *int
+	}{{ci.IRQs, &cb.irq}, {ci.Softirqs, &cb.softirq}, {ci.OffSpans, &cb.off}} {
+		if *open.at >= 0 {
+			s := &open.list[*open.at]
+			s.To = max(s.From, from)
+			*open.at = -1
+		}
+	}
+	cb.depth = 0
+}
+
+// Finish closes what is still open at the end of the trace.
+func (b *Builder) Finish() {
+	for i := range b.x.CPUs {
+		ci, cb := &b.x.CPUs[i], &b.cpus[i]
+		if cb.run >= 0 {
+			r := &ci.Runs[cb.run]
+			r.End = b.x.To
+			r.Marks |= MarkOpen
+		}
+		for _, open := range []struct {
+			list []Span
+			at   int
+		}{{ci.IRQs, cb.irq}, {ci.Softirqs, cb.softirq}, {ci.OffSpans, cb.off}} {
+			if open.at >= 0 {
+				open.list[open.at].To = b.x.To
+			}
+		}
+	}
+	b.task(TaskID(b.x.Tracker.Tasks() - 1))
+}

@@ -1,0 +1,181 @@
+package timeline
+
+import (
+	"sort"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
+)
+
+// Run is one stay of a task on a CPU. It covers [Start, End).
+type Run struct {
+	Start, End event.Time // End of the last run of a CPU is the end of the trace
+	Task       TaskID
+	PrioIn     event.Prio // next_prio at the switch-in, NoPrio if unseen
+	PrioOut    event.Prio // prev_prio at the switch-out, NoPrio if still running
+	Comm       event.Name // at the switch-out
+	State      event.State
+	Marks      Mark
+}
+
+// Mark is something that was seen during a run.
+type Mark uint16
+
+// The marks.
+const (
+	MarkFromSleep   Mark = 1 << iota // the switch-in ended a sleep
+	MarkNew                          // the first run of a new task
+	MarkExec                         // the task executed a new program
+	MarkRename                       // the task changed its name
+	MarkFork                         // the task created another one
+	MarkTimerStart                   // the task itself started a high-resolution timer
+	MarkLast                         // the task died at the end of this run
+	MarkOpen                         // the trace ended during the run
+	MarkUnseenStart                  // the switch-in was not seen
+	MarkRTCharged                    // sched_stat_runtime charged it as real-time (vruntime 0)
+	MarkYielded                      // the task called sched_yield
+)
+
+// Has reports whether all of m are set.
+func (m Mark) Has(want Mark) bool { return m&want == want }
+
+// Span is a stretch of one CPU's time.
+type Span struct {
+	From, To event.Time
+	Vec      int64      // interrupt number, softirq vector
+	Name     event.Name // handler, event name
+	Task     TaskID     // current task
+	Expiries int        // timers that expired within it
+}
+
+// Expiry is a high-resolution timer that was served.
+type Expiry struct {
+	At      event.Time
+	CPU     event.CPU
+	Timer   int64
+	Func    event.Name
+	Now     int64 // the timer base's clock, read once per interrupt
+	Current TaskID
+	Hard    bool // in hard-interrupt context
+}
+
+// PrioChange is a sched_pi_setprio.
+type PrioChange struct {
+	At       event.Time
+	Old, New event.Prio
+	Boosted  bool       // the new priority is an inherited one
+	Base     event.Prio // the task's own
+}
+
+// Charge is a sched_stat_runtime of a real-time or deadline task.
+type Charge struct {
+	At   event.Time
+	Task TaskID
+	NS   int64
+}
+
+// Arming is the newest hrtimer_start of a timer before an expiry.
+type Arming struct {
+	By            TaskID
+	Soft, Expires int64 // on the clock of the timer's base
+}
+
+// CPUIndex is what happened on one CPU, each list in order of time.
+type CPUIndex struct {
+	Runs     []Run
+	Gaps     []Span
+	IRQs     []Span
+	Softirqs []Span
+	Raises   []Span // softirq_raise: From, Vec; To is the entry that served it, or NoTime
+	Charges  []Charge
+	Expiries []Expiry
+	Idle     []event.Time // cpu_idle exits and IPIs: signs that the CPU was woken
+	OffSpans []Span       // interrupts or preemption off, where those events are recorded
+}
+
+// TaskIndex is what happened to one task.
+type TaskIndex struct {
+	PrioChanges []PrioChange
+	// ExitMark is the first event that only a dying task has: exit or exit_group,
+	// do_exit, exit_mm, or sched_process_exit; NoTime: it did not die.
+	ExitMark event.Time
+	// ProcessExit is its sched_process_exit, NoTime if none was seen.
+	ProcessExit event.Time
+	LastOff     event.Time // its final switch-out, NoTime if not seen
+	RanOn       []event.CPU
+}
+
+// Index holds a trace for random access. Its memory grows with the trace: about 80
+// bytes for each switch and less for other events.
+type Index struct {
+	Tracker  *Tracker
+	Facts    kernel.Facts
+	Names    *event.Names
+	CPUs     []CPUIndex
+	Tasks    []TaskIndex
+	From, To event.Time
+	Seen     event.KindSet // the kinds that occur
+	Counts   [event.NumKinds]int64
+}
+
+// RunAt returns the index of the run of c that covers t, −1 if none does.
+func (x *Index) RunAt(c event.CPU, t event.Time) int {
+	ci := x.CPU(c)
+	if ci == nil {
+		return -1
+	}
+	i := sort.Search(len(ci.Runs), func(i int) bool { return ci.Runs[i].End > t })
+	if i < len(ci.Runs) && ci.Runs[i].Start <= t {
+		return i
+	}
+	return -1
+}
+
+// CPU returns the lists of c, nil for a CPU without events.
+func (x *Index) CPU(c event.CPU) *CPUIndex {
+	if c < 0 || int(c) >= len(x.CPUs) {
+		return nil
+	}
+	return &x.CPUs[c]
+}
+
+// Overlapping returns the spans that share time with [from, to). Spans are in order and
+// do not overlap each other.
+func Overlapping(spans []Span, from, to event.Time) []Span {
+	i := sort.Search(len(spans), func(i int) bool { return spans[i].To > from })
+	j := i
+	for j < len(spans) && spans[j].From < to {
+		j++
+	}
+	return spans[i:j]
+}
+
+// Occurs reports whether kind k occurs in the trace at all.
+func (x *Index) Occurs(k event.Kind) bool { return x.Seen&(1<<k) != 0 }
+
+// PrioAt returns the effective and the own priority that task had at t during a run
+// with the given priority at its switch-in. Priority inheritance is followed; ok is
+// false where only a change of class that left no event can explain the run.
+func (x *Index) PrioAt(r *Run, t event.Time) (prio, base event.Prio, boosted bool) {
+	changes := x.Tasks[r.Task].PrioChanges
+	i := sort.Search(len(changes), func(i int) bool { return changes[i].At > t })
+	prio, base = r.PrioIn, r.PrioIn
+	if i > 0 && changes[i-1].At >= r.Start {
+		c := changes[i-1]
+		return c.New, c.Base, c.Boosted
+	}
+	if i > 0 && changes[i-1].Boosted && changes[i-1].New == prio {
+		return prio, changes[i-1].Base, true
+	}
+	if i < len(changes) && changes[i].At < r.End {
+		// What the next change starts from is what held until then.
+		prio = changes[i].Old
+		if !changes[i].Boosted && changes[i].New != changes[i].Old && changes[i].New > changes[i].Old {
+			return prio, changes[i].Base, prio < changes[i].Base
+		}
+	}
+	if prio == event.NoPrio {
+		prio, base = r.PrioOut, r.PrioOut
+	}
+	return prio, base, false
+}

@@ -1,0 +1,169 @@
+package timeline
+
+import (
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
+)
+
+func (b *Builder) currentTask(c event.CPU) TaskID {
+	if s := b.x.Tracker.CPU(c); s != nil && s.Current != nil {
+		return s.Current.ID
+	}
+	return NoTask
+}
+
+// irq opens and closes spans of hard interrupts. Nested ones are one span.
+func (b *Builder) irq(ev *event.Event, ci *CPUIndex, cb *building) {
+	if ev.Kind == event.IRQHandlerEntry || ev.Kind == event.VectorEntry {
+		cb.depth++
+		if cb.irq < 0 {
+			name := ev.Text
+			if ev.Kind == event.VectorEntry {
+				name = ev.Name
+			}
+			cb.irq = len(ci.IRQs)
+			ci.IRQs = append(ci.IRQs, Span{From: ev.Time, To: ev.Time, Vec: ev.Arg, Name: name, Task: b.currentTask(ev.CPU)})
+		}
+		return
+	}
+	if cb.depth > 0 {
+		cb.depth--
+	}
+	if cb.depth == 0 && cb.irq >= 0 {
+		ci.IRQs[cb.irq].To = ev.Time
+		cb.irq = -1
+	}
+}
+
+// softirq opens and closes spans of softirq handlers, and ties each raise to the
+// handling that served it.
+func (b *Builder) softirq(ev *event.Event, ci *CPUIndex, cb *building) {
+	switch ev.Kind {
+	case event.SoftirqRaise:
+		ci.Raises = append(ci.Raises, Span{From: ev.Time, To: event.NoTime, Vec: ev.Arg, Task: b.currentTask(ev.CPU)})
+	case event.SoftirqEntry:
+		if cb.softirq >= 0 { // its exit was lost
+			ci.Softirqs[cb.softirq].To = ev.Time
+		}
+		cb.softirq = len(ci.Softirqs)
+		ci.Softirqs = append(ci.Softirqs, Span{From: ev.Time, To: ev.Time, Vec: ev.Arg, Task: b.currentTask(ev.CPU)})
+		for i := len(ci.Raises) - 1; i >= 0; i-- {
+			r := &ci.Raises[i]
+			if r.Vec != ev.Arg {
+				continue
+			}
+			if r.To != event.NoTime {
+				break
+			}
+			r.To = ev.Time
+		}
+	case event.SoftirqExit:
+		if cb.softirq >= 0 {
+			ci.Softirqs[cb.softirq].To = ev.Time
+			cb.softirq = -1
+		}
+	}
+}
+
+// timer keeps who started which timer, and each expiry.
+func (b *Builder) timer(ev *event.Event, ci *CPUIndex, cb *building) {
+	cur := b.currentTask(ev.CPU)
+	if ev.Kind == event.HrtimerStart {
+		// Only a task itself counts: an interrupt that re-arms a timer says nothing of it.
+		if !ev.Flags.InInterrupt() {
+			b.arm[ev.Arg] = Arming{By: cur, Soft: ev.Arg2, Expires: ev.Arg3}
+			if cb.run >= 0 {
+				ci.Runs[cb.run].Marks |= MarkTimerStart
+			}
+		} else {
+			b.arm[ev.Arg] = Arming{By: NoTask, Soft: ev.Arg2, Expires: ev.Arg3}
+		}
+		return
+	}
+	if cb.softirq >= 0 {
+		ci.Softirqs[cb.softirq].Expiries++
+	}
+	if a, ok := b.arm[ev.Arg]; ok && a.By != NoTask {
+		b.Armed[ExpiryKey{ev.CPU, len(ci.Expiries)}] = a
+		delete(b.arm, ev.Arg)
+	}
+	ci.Expiries = append(ci.Expiries, Expiry{At: ev.Time, CPU: ev.CPU, Timer: ev.Arg, Func: ev.Func, Now: ev.Arg2,
+		Current: cur, Hard: cb.softirq < 0 && !b.onSoftirqThread(ev.CPU)})
+}
+
+func (b *Builder) onSoftirqThread(c event.CPU) bool {
+	s := b.x.Tracker.CPU(c)
+	return s != nil && s.Current != nil && kernel.IsSoftirqThread(b.x.Names.String(s.Current.Comm)) && b.cpus[c].softirq >= 0
+}
+
+// charge keeps what real-time and deadline tasks are charged, which is what RT
+// throttling counts; update_curr_rt() and update_curr_dl().
+func (b *Builder) charge(ev *event.Event, step Step, ci *CPUIndex, cb *building) {
+	t := step.Task
+	if t == nil || ev.Arg == event.NoArg {
+		return
+	}
+	rt := t.Prio != event.NoPrio && t.Prio < event.MaxRTPrio
+	if b.x.Facts.StatRuntimeClass == kernel.Yes && ev.Arg2 != event.NoArg {
+		rt = ev.Arg2 == 0
+		if rt && cb.run >= 0 && ci.Runs[cb.run].Task == t.ID {
+			ci.Runs[cb.run].Marks |= MarkRTCharged
+		}
+	}
+	if rt {
+		ci.Charges = append(ci.Charges, Charge{ev.Time, t.ID, ev.Arg})
+	}
+}
+
+// off opens and closes spans in which interrupts or preemption are off.
+func (b *Builder) off(ev *event.Event, ci *CPUIndex, cb *building) {
+	switch ev.Kind {
+	case event.IRQDisable, event.PreemptDisable:
+		if cb.off < 0 {
+			cb.off = len(ci.OffSpans)
+			ci.OffSpans = append(ci.OffSpans, Span{From: ev.Time, To: ev.Time, Vec: int64(ev.Kind), Name: ev.Func,
+				Task: b.currentTask(ev.CPU)})
+		}
+	default:
+		if cb.off >= 0 && ci.OffSpans[cb.off].Vec == int64(ev.Kind)-1 {
+			ci.OffSpans[cb.off].To = ev.Time
+			cb.off = -1
+		}
+	}
+}
+
+// mark notes what a task does during its run.
+func (b *Builder) mark(ev *event.Event, step Step, ci *CPUIndex, cb *building) {
+	if cb.run < 0 {
+		return
+	}
+	r := &ci.Runs[cb.run]
+	switch ev.Kind {
+	case event.SchedProcessExec:
+		r.Marks |= MarkExec
+	case event.TaskRename:
+		r.Marks |= MarkRename
+	case event.SchedProcessFork, event.TaskNewtask:
+		r.Marks |= MarkFork
+	case event.SchedProcessExit:
+		if step.Task != nil {
+			b.exitMark(step.Task.ID, ev.Time)
+			b.task(step.Task.ID).ProcessExit = ev.Time
+		}
+	case event.SysEnter:
+		if kernel.IsExitSyscall(b.x.Tracker.machine, ev.Arg, b.x.Names.String(ev.Name)) {
+			b.exitMark(r.Task, ev.Time)
+		}
+	case event.FuncEntry:
+		// exit_mmap and mmput do not count: exec runs them as well.
+		if ev.Func != 0 && (ev.Func == b.doExit || ev.Func == b.exitMM || ev.Func == b.doGroupExit) {
+			b.exitMark(r.Task, ev.Time)
+		}
+	}
+}
+
+func (b *Builder) exitMark(id TaskID, at event.Time) {
+	if ti := b.task(id); ti.ExitMark == event.NoTime {
+		ti.ExitMark = at
+	}
+}
