@@ -1,0 +1,99 @@
+package eventformat
+
+import (
+	"encoding/binary"
+
+	"github.com/whylate/whylate/event"
+)
+
+// commSize is TASK_COMM_LEN: the width of a task's name in a record, NUL included.
+const commSize = 16
+
+// commCache stands in front of event.Names, whose lock and hashing would cost more than
+// the rest of a record. It maps the 16 bytes as they stand in the record; two spellings
+// of one name (garbage behind the NUL) only take two places. Colliding names push each
+// other out, so it stays small.
+type commCache struct {
+	slots [1024]commSlot
+}
+
+type commSlot struct {
+	lo, hi uint64
+	name   event.Name
+}
+
+// intern returns the Name of the 16 bytes at b.
+func (c *commCache) intern(b []byte, names *event.Names) event.Name {
+	lo, hi := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+	// Fibonacci hashing of both halves; the multipliers are odd 64-bit constants.
+	slot := &c.slots[(lo*0x9e3779b97f4a7c15^hi*0xc2b2ae3d27d4eb4f)>>54]
+	if slot.lo != lo || slot.hi != hi {
+		*slot = commSlot{lo, hi, names.InternBytes(cstring(b[:commSize]))}
+	}
+	return slot.name
+}
+
+// addrCache does the same for addresses of functions.
+type addrCache struct {
+	slots [256]struct {
+		addr uint64
+		name event.Name
+	}
+}
+
+// name returns the Name for addr, asking lookup only where the cache does not have it.
+func (c *addrCache) name(addr uint64, lookup func(uint64) event.Name) event.Name {
+	slot := &c.slots[(addr*0x9e3779b97f4a7c15)>>56]
+	if slot.addr != addr {
+		slot.addr, slot.name = addr, lookup(addr)
+	}
+	return slot.name
+}
+
+// pidNames is an open-addressed table from pid to the last known name, made once and
+// then only read; a Go map would be several times slower per event.
+type pidNames struct {
+	mask  uint32
+	slots []pidName
+}
+
+type pidName struct {
+	pid  event.PID
+	name event.Name
+}
+
+func newPIDNames(comms map[event.PID]event.Name) pidNames {
+	size := 16
+	for size < 2*len(comms) {
+		size *= 2
+	}
+	t := pidNames{mask: uint32(size - 1), slots: make([]pidName, size)}
+	for i := range t.slots {
+		t.slots[i].pid = event.NoPID
+	}
+	for pid, name := range comms {
+		if pid < 0 {
+			continue
+		}
+		i := t.home(pid)
+		for t.slots[i].pid != event.NoPID {
+			i = (i + 1) & t.mask
+		}
+		t.slots[i] = pidName{pid, name}
+	}
+	return t
+}
+
+func (t *pidNames) home(pid event.PID) uint32 { return uint32(pid) * 0x9e3779b1 >> 7 & t.mask }
+
+// get returns 0, the empty name, for a pid that is not in the table.
+func (t *pidNames) get(pid event.PID) event.Name {
+	for i := t.home(pid); ; i = (i + 1) & t.mask {
+		switch slot := &t.slots[i]; slot.pid {
+		case pid:
+			return slot.name
+		case event.NoPID:
+			return 0
+		}
+	}
+}

@@ -1,0 +1,296 @@
+package eventformat
+
+import (
+	"errors"
+
+	"github.com/whylate/whylate/event"
+)
+
+// ErrShort says that a record ends before a field that its format promises.
+var ErrShort = errors.New("record is shorter than its format")
+
+// Context is what a trace knows beside its formats. Everything in it may be absent.
+type Context struct {
+	Names   *event.Names // required
+	Kernel  string       // uname release; decides what the bits of common_flags mean
+	Comms   map[event.PID]event.Name
+	Symbols Symbolizer
+	Strings Strings
+	// OtherText asks for the fields of events of kind Other as text.
+	OtherText bool
+}
+
+// Symbolizer names addresses of kernel code.
+type Symbolizer interface {
+	// Lookup returns the function that contains addr, "" if unknown.
+	Lookup(addr uint64) []byte
+	// Address returns where the symbol is, 0 if unknown.
+	Address(name string) uint64
+}
+
+// Decoder fills events from records. It keeps caches and must not be used by several
+// goroutines at once; several Decoders may share a Set.
+type Decoder struct {
+	set     *Set
+	ctx     Context
+	byID    []*program
+	typ     access
+	flags   [256]event.Flags
+	nibbles bool // the upper half of common_preempt_count is migrate_disable
+
+	comms commCache
+	addrs addrCache
+	pids  pidNames
+	text  []byte // scratch for appendFields
+	stext uint64 // address of _stext, 0 until it is needed
+}
+
+// NewDecoder prepares decoding of the records that set describes. It fails with a
+// *event.FormatError if no format can be read.
+func (s *Set) NewDecoder(ctx Context) (*Decoder, error) {
+	field, err := s.TypeField()
+	if err != nil {
+		return nil, err
+	}
+	d := &Decoder{set: s, ctx: ctx, typ: newAccess(&field, s.BigEndian), byID: make([]*program, s.Len()),
+		pids: newPIDNames(ctx.Comms)}
+	d.flags, d.nibbles = flagTable(ctx.Kernel)
+	return d, nil
+}
+
+// Type returns the common_type of a record, −1 if it is too short to have one.
+func (d *Decoder) Type(rec []byte) int {
+	v, ok := d.typ.get(rec)
+	if !ok {
+		return -1
+	}
+	return int(v)
+}
+
+// program is a format bound to the parts of an event.
+type program struct {
+	kind   event.Kind
+	name   event.Name
+	format *Format // nil where the trace does not describe the type
+
+	pid, flags, count, lazy, migrate access
+	ops                              []op
+	states                           *stateTable
+}
+
+// op fills one part of an event.
+type op struct {
+	to    target
+	comm  bool // a 16-byte inline name
+	acc   access
+	field *Field
+}
+
+// Decode fills e from a record, except for Time and CPU. An event of an unknown type
+// becomes kind Other without a name. It returns ErrShort, and what could be read, for a
+// record that ends too early.
+func (d *Decoder) Decode(e *event.Event, rec []byte) error {
+	id := d.Type(rec)
+	if id < 0 {
+		e.Reset()
+		return ErrShort
+	}
+	var p *program
+	if id < len(d.byID) {
+		p = d.byID[id]
+	}
+	if p == nil {
+		p = d.compile(id)
+	}
+	e.Reset()
+	e.Kind, e.Name = p.kind, p.name
+	d.common(p, e, rec)
+	ok := true
+	for i := range p.ops {
+		ok = d.fill(p, &p.ops[i], e, rec) && ok
+	}
+	d.complete(p, e, rec)
+	if !ok {
+		return ErrShort
+	}
+	return nil
+}
+
+// common fills what every record has.
+func (d *Decoder) common(p *program, e *event.Event, rec []byte) {
+	pid, ok := p.pid.get(rec)
+	if !ok {
+		e.PID = event.NoPID
+		return
+	}
+	e.PID = event.PID(pid)
+	e.Comm = d.pids.get(e.PID)
+	if v, ok := p.flags.get(rec); ok {
+		e.Flags = d.flags[uint8(v)]
+	}
+	if v, ok := p.count.get(rec); ok {
+		e.PreemptDepth = uint8(v)
+		if d.nibbles {
+			e.PreemptDepth, e.MigrateDisable = uint8(v)&0xf, uint8(v)>>4
+		}
+	}
+	if p.lazy.code != absent {
+		v, _ := p.lazy.get(rec)
+		e.LazyDepth = uint8(v)
+	}
+	if p.migrate.code != absent {
+		v, _ := p.migrate.get(rec)
+		e.MigrateDisable = uint8(v)
+	}
+}
+
+// fill does one op; false if the record does not reach that far.
+func (d *Decoder) fill(p *program, o *op, e *event.Event, rec []byte) bool {
+	if o.comm {
+		if o.acc.end() > len(rec) || int(o.acc.off)+commSize > len(rec) {
+			return false
+		}
+		o.setComm(e, d.comms.intern(rec[o.acc.off:], d.ctx.Names))
+		return true
+	}
+	if o.acc.code == absent {
+		return d.fillContent(o, e, rec)
+	}
+	v, ok := o.acc.get(rec)
+	if !ok {
+		return false
+	}
+	switch o.to {
+	case toTask:
+		e.Task = event.PID(v)
+	case toTaskPrio:
+		e.TaskPrio = event.Prio(v)
+	case toNext:
+		e.Next = event.PID(v)
+	case toNextPrio:
+		e.NextPrio = event.Prio(v)
+	case toState:
+		e.State = p.states.state(uint64(v))
+	case toOrig:
+		e.Orig = event.CPU(v)
+	case toTarget:
+		e.Target = event.CPU(v)
+	case toArg:
+		e.Arg = v
+	case toArg2:
+		e.Arg2 = v
+	case toArg3:
+		e.Arg3 = v
+	case toArgU32:
+		e.Arg = int64(uint32(v))
+	case toFunc:
+		e.Func = d.function(uint64(v))
+	case toCaller:
+		e.Func = d.caller(uint64(v))
+	case toTextString:
+		e.Text = d.stringAt(uint64(v))
+	case toStart:
+		e.Arg2 = v // kept until toDuration
+	case toDuration:
+		e.Arg, e.Arg2 = v-e.Arg2, event.NoArg
+	}
+	return true
+}
+
+func (o *op) setComm(e *event.Event, name event.Name) {
+	switch o.to {
+	case toTaskComm:
+		e.TaskComm = name
+	case toNextComm:
+		e.NextComm = name
+	case toText:
+		e.Text = name
+	}
+}
+
+// fillContent fills from a field that is no integer.
+func (d *Decoder) fillContent(o *op, e *event.Event, rec []byte) bool {
+	b := o.field.content(rec, d.set.BigEndian)
+	if b == nil {
+		return false
+	}
+	switch o.to {
+	case toTargetMask:
+		e.Target = onlyCPU(b, o.field.Elem, d.set.BigEndian)
+	case toMessage:
+		text := cstring(b)
+		if n := len(text); n > 0 && text[n-1] == '\n' {
+			text = text[:n-1]
+		}
+		e.Text = d.ctx.Names.InternBytes(text)
+	case toTextString:
+		e.Text = d.ctx.Names.InternBytes(cstring(b))
+	default:
+		o.setComm(e, d.ctx.Names.InternBytes(cstring(b)))
+	}
+	return true
+}
+
+// complete fills what follows from the absence of a field.
+func (d *Decoder) complete(p *program, e *event.Event, rec []byte) {
+	switch p.kind {
+	case event.Other:
+		if d.ctx.OtherText && p.format != nil {
+			d.text = d.appendFields(d.text[:0], p.format, rec)
+			e.Text = d.ctx.Names.InternBytes(d.text)
+		}
+	case event.SchedWakeup, event.SchedWakeupNew:
+		if e.Arg == event.NoArg {
+			e.Arg = 1
+		}
+	case event.TaskRename:
+		if e.Task == event.NoPID { // only the current task renames itself there
+			e.Task = e.PID
+		}
+	case event.SysEnter, event.SysExit:
+		if e.Arg == event.NoArg {
+			e.Arg = -1
+		}
+	}
+}
+
+// compile binds the format of type id. Types that the trace does not describe, or
+// describes badly, get a program that fills the kind Other.
+func (d *Decoder) compile(id int) *program {
+	f, err := d.set.Format(id)
+	if f == nil || err != nil {
+		p := &program{kind: event.Other}
+		if id < len(d.byID) {
+			d.byID[id] = p
+		}
+		return p
+	}
+	big := d.set.BigEndian
+	kind, _ := d.set.Kind(id)
+	p := &program{kind: kind, name: d.ctx.Names.Intern(f.Name), format: f,
+		pid:     newAccess(f.Field("common_pid"), big),
+		flags:   newAccess(f.Field("common_flags"), big),
+		count:   newAccess(f.Field("common_preempt_count"), big),
+		lazy:    newAccess(f.Field("common_preempt_lazy_count"), big),
+		migrate: newAccess(f.Field("common_migrate_disable"), big),
+		states:  newStateTable(f),
+	}
+	for _, want := range bindings[kind] {
+		for _, name := range want.names {
+			if field := f.Field(name); field != nil {
+				p.ops = append(p.ops, newOp(want.to, field, big))
+				break
+			}
+		}
+	}
+	d.byID[id] = p
+	return p
+}
+
+func newOp(to target, f *Field, bigEndian bool) op {
+	o := op{to: to, field: f, acc: newAccess(f, bigEndian)}
+	if f.Loc == Inline && f.Elem == 1 && f.Size == commSize {
+		o.comm, o.acc.off = true, uint32(f.Offset)
+	}
+	return o
+}

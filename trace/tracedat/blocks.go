@@ -1,0 +1,185 @@
+package tracedat
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/whylate/whylate/event"
+)
+
+// blockSize is how much page data a block has at least (unless it is the last one):
+// enough that handing it from one goroutine to the other costs nothing per event.
+const blockSize = 128 << 10
+
+// block is a piece of one CPU's data: whole pages, except for the last one of a file
+// that was cut.
+type block struct {
+	data []byte
+	read int64 // bytes of the file that went into it
+	err  error // why nothing follows; io.EOF at the regular end
+}
+
+// blockReader produces the blocks of one CPU one after the other.
+type blockReader interface {
+	// next fills a block, reusing buf.
+	next(buf []byte) block
+}
+
+// rawBlocks reads data that is not compressed.
+type rawBlocks struct {
+	r        io.ReaderAt
+	off, end int64
+	size     int // of a block
+}
+
+func newRawBlocks(r io.ReaderAt, cpu cpuData, pageSize int) *rawBlocks {
+	return &rawBlocks{r: r, off: cpu.off, end: cpu.off + cpu.size, size: (blockSize + pageSize - 1) / pageSize * pageSize}
+}
+
+func (b *rawBlocks) next(buf []byte) block {
+	n := int(min(int64(b.size), b.end-b.off))
+	if n == 0 {
+		return block{err: io.EOF}
+	}
+	if cap(buf) < n {
+		buf = make([]byte, n)
+	}
+	buf = buf[:n]
+	got, err := b.r.ReadAt(buf, b.off)
+	b.off += int64(got)
+	if got == n {
+		err = nil
+	}
+	return block{data: buf[:got], read: int64(got), err: err}
+}
+
+// packedBlocks reads and decompresses chunks.
+type packedBlocks struct {
+	r      *bufio.Reader
+	order  binary.ByteOrder
+	codec  *codec
+	chunks uint32 // still to come
+	limit  int    // what one chunk may decompress to
+	packed []byte
+	cut    bool // the data ends early: say so when it does
+	begun  bool
+}
+
+func newPackedBlocks(f *File, cpu cpuData, limit int) *packedBlocks {
+	// The size in the table does not count the number of chunks in front of them.
+	return &packedBlocks{r: bufio.NewReaderSize(io.NewSectionReader(f.r, cpu.off, cpu.size+4), blockSize/2),
+		order: f.order, codec: f.codec, limit: limit, cut: cpu.cut}
+}
+
+func (b *packedBlocks) next(buf []byte) block {
+	out := block{data: buf[:0]}
+	var head [8]byte
+	if !b.begun {
+		b.begun = true
+		if _, err := io.ReadFull(b.r, head[:4]); err != nil {
+			return block{err: event.ErrTruncated}
+		}
+		b.chunks = b.order.Uint32(head[:])
+		out.read += 4
+	}
+	for len(out.data) < blockSize && out.err == nil {
+		if b.chunks == 0 {
+			out.err = io.EOF
+			break
+		}
+		b.chunks--
+		out.err = b.chunk(&out, head[:])
+	}
+	return out
+}
+
+// chunk appends the next chunk to out.
+func (b *packedBlocks) chunk(out *block, head []byte) error {
+	if _, err := io.ReadFull(b.r, head); err != nil {
+		return ended(err)
+	}
+	packed, size := int(b.order.Uint32(head)), int(b.order.Uint32(head[4:]))
+	if size > b.limit || packed > size+size/8+1024 {
+		return fmt.Errorf("chunk of %d bytes, packed %d: %w", size, packed, event.ErrCorrupt)
+	}
+	src, err := b.r.Peek(min(packed, b.r.Size()))
+	if err != nil {
+		return ended(err)
+	}
+	if packed > len(src) {
+		if cap(b.packed) < packed {
+			b.packed = make([]byte, packed)
+		}
+		b.packed = b.packed[:packed]
+		if _, err := io.ReadFull(b.r, b.packed); err != nil {
+			return ended(err)
+		}
+		src = b.packed
+	} else {
+		defer b.r.Discard(packed)
+	}
+	out.data, err = b.codec.decompress(out.data, src, size)
+	if err == nil {
+		out.read += int64(len(head) + packed)
+	}
+	return err
+}
+
+// ended makes the end of the data within a chunk a truncation.
+func ended(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return event.ErrTruncated
+	}
+	return err
+}
+
+// ahead runs a blockReader in a goroutine, at most two blocks ahead of its user.
+type ahead struct {
+	full, empty chan block
+	done        chan struct{}
+}
+
+func newAhead(r blockReader) *ahead {
+	const blocks = 3
+	a := &ahead{full: make(chan block, blocks), empty: make(chan block, blocks), done: make(chan struct{})}
+	for range blocks {
+		a.empty <- block{}
+	}
+	go a.run(r)
+	return a
+}
+
+func (a *ahead) run(r blockReader) {
+	defer close(a.full)
+	for {
+		var free block
+		select {
+		case free = <-a.empty:
+		case <-a.done:
+			return
+		}
+		b := r.next(free.data)
+		a.full <- b // never blocks: as many places as blocks
+		if b.err != nil {
+			return
+		}
+	}
+}
+
+// next gives back a block and takes the next one; err is set on the last.
+func (a *ahead) next(used block) block {
+	if used.data != nil {
+		a.empty <- used
+	}
+	b, ok := <-a.full
+	if !ok {
+		return block{err: io.EOF}
+	}
+	return b
+}
+
+// close stops the goroutine.
+func (a *ahead) close() { close(a.done) }

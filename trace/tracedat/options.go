@@ -1,0 +1,160 @@
+package tracedat
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/whylate/whylate/event"
+)
+
+// The options of trace-cmd.dat.v7(5) that are read; others are skipped.
+const (
+	optDone         = 0
+	optDate         = 1
+	optCPUStat      = 2
+	optBuffer       = 3
+	optUname        = 5
+	optOffset       = 7
+	optCPUCount     = 8
+	optVersion      = 9
+	optTSC2NSec     = 14
+	optHeaderInfo   = 16
+	optFtraceEvents = 17
+	optEventFormats = 18
+	optKallsyms     = 19
+	optPrintk       = 20
+	optCmdlines     = 21
+	optBufferText   = 22
+	lastKnownOption = 25
+)
+
+// readOptions reads options up to DONE and returns the offset in a version 7 DONE, 0 if
+// no further section follows. cpus is the number of CPUs of a version 6 file, 0 in
+// version 7.
+func (f *File) readOptions(c *cursor, cpus int, pageSize uint32) int64 {
+	v7 := f.codec != nil
+	for c.err == nil {
+		id := c.u16("option id")
+		if id == optDone && !v7 {
+			return 0
+		}
+		size := c.u32("option size")
+		data := c.bytes(uint64(size), "option data")
+		if c.err != nil {
+			return 0
+		}
+		*c.budget += int64(size)
+		sub := c.over(data)
+		if id == optDone {
+			return sub.offset("next options")
+		}
+		f.readOption(c, id, data, sub, pageSize)
+	}
+	return 0
+}
+
+// readOption takes one option; sub reads its data, c the file.
+func (f *File) readOption(c *cursor, id uint16, data []byte, sub *cursor, pageSize uint32) {
+	switch id {
+	case optDate, optOffset:
+		f.clock.shift(id, cutNUL(data))
+	case optTSC2NSec:
+		f.clock.mult, f.clock.rshift = uint64(sub.u32("mult")), sub.u32("shift")
+	case optUname:
+		f.readUname(cutNUL(data))
+	case optVersion:
+		f.info.Commands = append(f.info.Commands, "trace-cmd "+cutNUL(data))
+	case optCPUStat:
+		f.readCPUStat(cutNUL(data))
+	case optCPUCount:
+		// Another program used id 8 for a text before it was assigned.
+		if len(data) != 4 {
+			f.diagnose("unknown_option", 1, fmt.Sprintf("option 8 of %d bytes is no CPU count", len(data)))
+		} else if n := sub.u32("CPU count"); n < maxCPUs {
+			f.info.CPUs = int(n)
+		}
+	case optBuffer:
+		f.readBufferOption(c, sub, pageSize)
+	case optBufferText:
+		f.diagnose("unknown_option", 1, "a buffer of text (latency tracer) is left out")
+	case optHeaderInfo, optFtraceEvents, optEventFormats, optKallsyms, optPrintk, optCmdlines:
+		if f.codec != nil {
+			f.readPart(c, id, sub.offset("section offset"))
+		}
+	default:
+		if id > lastKnownOption {
+			f.diagnose("unknown_option", 1, fmt.Sprintf("option %d is left out", id))
+		}
+	}
+	if sub.err != nil {
+		f.diagnose("corrupt_option", 1, fmt.Sprintf("option %d: %v", id, sub.err))
+	}
+}
+
+// readUname reads "Linux node 6.1.0-50-rt-amd64 x86_64".
+func (f *File) readUname(text string) {
+	if words := strings.Fields(text); len(words) >= 4 {
+		f.info.Kernel, f.info.Machine = words[2], words[len(words)-1]
+	}
+}
+
+// readCPUStat notes events that the kernel itself counted as lost. Those that were
+// overwritten before the first page carry no mark in the data.
+func (f *File) readCPUStat(text string) {
+	cpu := ""
+	for line := range strings.SplitSeq(text, "\n") {
+		key, value, _ := strings.Cut(line, ":")
+		n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+		if err != nil || n <= 0 && key != "CPU" {
+			continue
+		}
+		switch strings.TrimSpace(key) {
+		case "CPU":
+			cpu = strings.TrimSpace(value)
+		case "overrun", "commit overrun", "dropped events":
+			f.diagnose("overrun", n, "CPU "+cpu+": "+key+" counted by the kernel")
+		}
+	}
+}
+
+// readBufferOption reads a BUFFER option, which differs between the versions.
+func (f *File) readBufferOption(c, sub *cursor, pageSize uint32) {
+	if len(f.buffers) >= maxBuffers {
+		f.diagnose("unknown_option", 1, "more ring buffers than supported")
+		return
+	}
+	b := buffer{pageSize: pageSize}
+	b.table = sub.offset("offset of buffer")
+	b.name = sub.cstring("buffer name")
+	if f.codec == nil {
+		if sub.err == nil {
+			f.buffers = append(f.buffers, b)
+		}
+		return
+	}
+	b.clock = sub.cstring("buffer clock")
+	b.pageSize = sub.u32("buffer page size")
+	head := c.sub(b.table, f.size)
+	s := readSection(head)
+	b.compressed = s.compressed()
+	if head.err != nil {
+		f.diagnose("truncated", 1, fmt.Sprintf("buffer %q: %v", b.name, head.err))
+	}
+	for n := sub.u32("number of CPUs"); n > 0 && sub.err == nil; n-- {
+		cpu := cpuData{id: event.CPU(sub.u32("CPU")), off: sub.offset("offset of CPU data"), size: sub.offset("size of CPU data")}
+		if sub.err == nil {
+			f.addCPU(&b, cpu)
+		}
+	}
+	f.buffers = append(f.buffers, b)
+}
+
+// cutNUL returns the text before the first NUL.
+func cutNUL(b []byte) string {
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		b = b[:i]
+	}
+	return string(b)
+}
