@@ -1,31 +1,75 @@
 package report
 
 import (
+	"bufio"
+	"fmt"
 	"io"
-
-	"github.com/whylate/whylate/result"
+	"strings"
 )
 
 // Options chooses how results print, never what they say.
 type Options struct {
 	Color   bool // emphasis by ANSI sequences; without it the output is plain text
-	Verbose bool // evidence lines under each cause, and the table of remaining tasks
+	Verbose bool // each interval with its evidence, who woke, and the table of all other tasks
 	Nano    bool // lengths of time as whole ns instead of µs with one decimal
-	All     bool // every wait on its own instead of groups, and all remaining tasks
-	Width   int  // columns of the terminal; long names are cut to fit. 0: never cut
+	All     bool // every late wait on its own instead of groups, and the table of all other tasks
+	Width   int  // columns of the terminal: longer names are cut. 0: never cut
 }
 
-// Explain prints the answer of `whylate explain`. The only errors are those of w.
-func Explain(w io.Writer, r *result.Explain, o Options) error { return nil }
+// printer writes to a buffered writer that keeps the first error until flush, so that
+// nothing in between has to look at it.
+type printer struct {
+	Options
+	w *bufio.Writer
+}
 
-// Latency prints the answer of `whylate latency` as a table.
-func Latency(w io.Writer, r *result.Latency, o Options) error { return nil }
+func newPrinter(w io.Writer, o Options) *printer {
+	return &printer{Options: o, w: bufio.NewWriter(w)}
+}
 
-// HistCyclictest prints r.Histograms as cyclictest -h does.
-func HistCyclictest(w io.Writer, r *result.Latency) error { return nil }
+func (p *printer) printf(format string, args ...any) { fmt.Fprintf(p.w, format, args...) }
 
-// HistRTLA prints r.Histograms as rtla timerlat hist does.
-func HistRTLA(w io.Writer, r *result.Latency) error { return nil }
+// line writes one line without the blanks that columns leave at its end.
+func (p *printer) line(format string, args ...any) {
+	p.w.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " "))
+	p.w.WriteByte('\n')
+}
 
-// Info prints the answer of `whylate info`.
-func Info(w io.Writer, r *result.Info, o Options) error { return nil }
+func (p *printer) flush() error {
+	if err := p.w.Flush(); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	return nil
+}
+
+// The ANSI sequences in use: all from the basic set, which every terminal has.
+const (
+	ansiBold   = "\x1b[1m"
+	ansiRed    = "\x1b[1;31m"
+	ansiYellow = "\x1b[33m"
+	ansiDim    = "\x1b[2m"
+	ansiReset  = "\x1b[0m"
+)
+
+// paint wraps s, already padded and escaped, in an ANSI sequence where colour is wanted.
+func (p *printer) paint(ansi, s string) string {
+	if !p.Color || s == "" {
+		return s
+	}
+	return ansi + s + ansiReset
+}
+
+func (p *printer) bold(s string) string { return p.paint(ansiBold, s) }
+
+// verdict prints the verdict of a wait so that it is seen: in capitals, what is proven
+// in red, because that is what somebody can act on.
+func (p *printer) verdict(v string) string {
+	s := strings.ToUpper(escape(v))
+	switch v {
+	case "proven":
+		return p.paint(ansiRed, s)
+	case "likely":
+		return p.paint(ansiYellow, s)
+	}
+	return p.paint(ansiDim, s)
+}

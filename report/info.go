@@ -1,0 +1,100 @@
+package report
+
+import (
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/whylate/whylate/result"
+)
+
+// Info prints the answer of `whylate info`: what is in the trace, which verdicts its
+// events allow, and what to record for more. Only writing to w can fail.
+func Info(w io.Writer, r *result.Info, o Options) error {
+	p := newPrinter(w, o)
+	p.input(&r.Input)
+	p.facts(r)
+	p.supports(r.Verdicts)
+	if len(r.Record) > 0 {
+		p.line("\n%s", p.bold("to see more, record with"))
+		for _, s := range r.Record {
+			p.line("  %s", escape(s))
+		}
+	}
+	p.perCPU(r)
+	if len(r.Counts) > 0 {
+		p.line("\n%s", p.bold("events"))
+		rows := make([][]string, len(r.Counts))
+		for i, c := range r.Counts {
+			rows[i] = []string{count(c.Count), escape(c.Event)}
+		}
+		p.columns("  ", "r", rows)
+	}
+	p.diagnostics(r.Diagnostics)
+	return p.flush()
+}
+
+// facts prints what the trace says about itself, one fact per line.
+func (p *printer) facts(r *result.Info) {
+	profile := escape(r.Profile)
+	if profile == "" {
+		profile = "none fits"
+	}
+	rows := [][]string{
+		{"time", p.clock(r.Input.StartNS) + " s to " + p.clock(r.Input.EndNS) + " s"},
+		{"clock", escape(r.Input.Clock)},
+		{"machine", escape(r.Machine)},
+		{"kernel profile", profile},
+	}
+	for _, s := range r.Buffers {
+		if s == "" {
+			s = "main"
+		}
+		rows = append(rows, []string{"buffer", escape(s)})
+	}
+	for _, s := range r.Commands {
+		rows = append(rows, []string{"recorded with", escape(s)})
+	}
+	p.line("")
+	for i, row := range rows {
+		if row[1] == "" {
+			rows[i][1] = "not known"
+		}
+	}
+	p.columns("", "", rows)
+}
+
+// supports prints the best verdict for each cause kind and what would allow more.
+func (p *printer) supports(list []result.Support) {
+	if len(list) == 0 {
+		return
+	}
+	p.line("\n%s", p.bold("what it can show"))
+	rows := make([][]string, len(list))
+	for i, s := range list {
+		needs := ""
+		if len(s.Needs) > 0 {
+			needs = "more with " + escape(strings.Join(s.Needs, ", "))
+		}
+		rows[i] = []string{kindWord(s.Kind), escape(s.Best), needs}
+	}
+	p.columns("  ", "", rows)
+}
+
+// perCPU prints what each CPU's part holds; times are those of the trace's own clock.
+func (p *printer) perCPU(r *result.Info) {
+	if len(r.PerCPU) == 0 {
+		return
+	}
+	p.line("")
+	rows := [][]string{{"CPU", "EVENTS", "LOST", "FROM s", "TO s"}}
+	for _, c := range r.PerCPU {
+		lost := count(c.Lost)
+		if c.Lost < 0 {
+			lost = "some"
+		}
+		rows = append(rows, []string{strconv.Itoa(int(c.CPU)), count(c.Events), lost,
+			p.clock(r.Input.StartNS + c.StartNS), p.clock(r.Input.StartNS + c.EndNS)})
+	}
+	p.columns("", "rrrrr", rows)
+}

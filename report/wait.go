@@ -1,0 +1,204 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/whylate/whylate/result"
+)
+
+// verdictColumn is where the verdict of a wait stands, so that verdicts of different
+// waits are found at a glance in 80 columns.
+const verdictColumn = 72
+
+// maxShares is how many lines of causes a wait prints before the rest becomes one line;
+// Verbose has no such bound.
+const maxShares = 8
+
+// group prints the first wait of g in full and sums up the others. said holds the lines
+// of a block that need no second telling.
+func (p *printer) group(r *result.Explain, g *group, said map[string]bool) {
+	p.late(&r.Input, &r.Late[g.late[0]], said)
+	if others := g.late[1:]; len(others) > 0 {
+		p.others(r, r.Late[g.late[0]].Verdict, others)
+		for _, i := range others {
+			p.needs(r.Late[i].Needs, said)
+		}
+	}
+}
+
+// late prints one wait: when and how long, causes, and what would settle it.
+func (p *printer) late(in *result.Input, l *result.Late, said map[string]bool) {
+	how := ""
+	switch l.WaitKind {
+	case "wakeup":
+	case "preempted":
+		how = ", preempted"
+	case "yielded":
+		how = ", after it yielded"
+	default:
+		how = ", " + escape(l.WaitKind)
+	}
+	amount := p.amount(l.LatenessNS)
+	head := fmt.Sprintf("  at %s s on %s%s   (wait %s)", p.clock(in.StartNS+l.WokenNS), cpuWord(l.CPU), how, escape(l.ID))
+	p.line("  %s%s   %s", p.bold(amount), left(head, verdictColumn-2-width(amount)), p.verdict(l.Verdict))
+	if l.OnCPUNS == nil {
+		p.line("     it still waited when the trace ended")
+	}
+	if p.Verbose {
+		p.waker(&l.Waker)
+		p.intervals(in, l)
+	} else {
+		p.shares(l)
+	}
+	p.due(in, l)
+	p.idleElsewhere(l.IdleElsewhere)
+	p.advice(l.Advice)
+	p.needs(l.Needs, said)
+}
+
+// shares prints the causes summed up by kind and culprit. The own verdict of a cause
+// stands in its line where it differs from that of the wait.
+func (p *printer) shares(l *result.Late) {
+	shares := sumCauses(l.Causes)
+	var rows [][]string
+	for i, s := range shares {
+		if i == maxShares && len(shares) > maxShares+1 {
+			var rest int64
+			for _, s := range shares[i:] {
+				rest += s.ns
+			}
+			rows = append(rows, []string{p.amount(rest), fmt.Sprintf("%d shorter ones", len(shares)-i)})
+			break
+		}
+		kind := kindWord(s.Kind)
+		if s.Verdict != l.Verdict && s.Verdict != s.Kind {
+			kind += " (" + escape(s.Verdict) + ")"
+		}
+		var detail []string
+		if s.pieces > 1 {
+			detail = append(detail, "in "+count(s.pieces)+" pieces")
+		}
+		if s.Detail != "" {
+			detail = append(detail, escape(s.Detail))
+		}
+		rows = append(rows, []string{p.amount(s.ns), p.who(s.Comm, s.PID, s.Prio), kind, strings.Join(detail, "; ")})
+	}
+	p.columns("     ", "r", rows)
+}
+
+// intervals prints every cause as it came, from when and with the event lines that show it.
+func (p *printer) intervals(in *result.Input, l *result.Late) {
+	var rows [][]string
+	for i := range l.Causes {
+		c := &l.Causes[i]
+		rows = append(rows, []string{p.amount(c.NS), "at " + p.clock(in.StartNS+c.StartNS) + " s", cpuWord(c.CPU),
+			p.who(c.Comm, c.PID, c.Prio), kindWord(c.Kind), escape(c.Verdict), escape(c.Detail)})
+	}
+	for i, text := range align("rr", rows) {
+		p.line("     %s", text)
+		for _, e := range l.Causes[i].Evidence {
+			p.line("           %s", p.paint(ansiDim, escape(e)))
+		}
+	}
+}
+
+// waker prints who woke. In an interrupt the task named is only the one it interrupted.
+func (p *printer) waker(w *result.Waker) {
+	who := p.task(w.Comm, w.PID)
+	switch {
+	case w.Context == "":
+		return
+	case w.Context == "task":
+		p.line("     woken by %s", who)
+		return
+	case who != "":
+		who = " while " + who + " ran"
+	}
+	p.line("     woken by %s%s", kindWord(w.Context), who)
+}
+
+// due prints when the wake should have happened, where that is not when it did.
+func (p *printer) due(in *result.Input, l *result.Late) {
+	if l.DueNS == nil || l.LatenessNS == l.WaitNS && !p.Verbose {
+		return
+	}
+	text := fmt.Sprintf("it was due at %s s, %s before it was woken", p.clock(in.StartNS+*l.DueNS), p.amount(l.WokenNS-*l.DueNS))
+	if l.DueVerdict != "" {
+		text += " (" + escape(l.DueVerdict) + ")"
+	}
+	if l.DueDetail != "" {
+		text += ": " + escape(l.DueDetail)
+	}
+	p.line("     %s", text)
+}
+
+func (p *printer) idleElsewhere(list []result.IdleElsewhere) {
+	for _, c := range list {
+		p.line("     meanwhile %s was idle for %s (%s)", cpuWord(c.CPU), p.amount(c.NS), escape(c.Verdict))
+	}
+}
+
+// advice prints changes with what replay predicts of each. A prediction is called one and
+// carries its error.
+func (p *printer) advice(list []result.Advice) {
+	if len(list) == 0 {
+		return
+	}
+	p.line("     predicted by replay")
+	rows := make([][]string, len(list))
+	for i, a := range list {
+		rows[i] = []string{escape(a.Change), fmt.Sprintf("%s → %s ± %s", p.amount(a.BeforeNS), p.amount(a.AfterNS), p.amount(a.ErrorNS)), escape(a.Command)}
+	}
+	p.columns("        ", "", rows)
+}
+
+// needs prints the events that would settle the open questions of a wait, once per block.
+func (p *printer) needs(list []string, said map[string]bool) {
+	if len(list) == 0 {
+		return
+	}
+	clean := make([]string, len(list))
+	for i, s := range list {
+		clean[i] = escape(s)
+	}
+	text := strings.Join(clean, ", ")
+	if !said[text] {
+		said[text] = true
+		p.line("     to settle it, also record: %s", text)
+	}
+}
+
+// others prints how many more waits of a group there are and how late they were, which
+// verdicts they have where those differ from the first one's, and with Verbose their ids.
+func (p *printer) others(r *result.Explain, verdict string, indices []int) {
+	shortest, longest := r.Late[indices[0]].LatenessNS, r.Late[indices[0]].LatenessNS
+	var verdicts []string
+	numbers := make(map[string]int64)
+	var ids []string
+	for _, i := range indices {
+		l := &r.Late[i]
+		shortest, longest = min(shortest, l.LatenessNS), max(longest, l.LatenessNS)
+		if numbers[l.Verdict] == 0 {
+			verdicts = append(verdicts, l.Verdict)
+		}
+		numbers[l.Verdict]++
+		ids = append(ids, escape(l.ID))
+	}
+	span := p.number(shortest) + "–" + p.amount(longest)
+	if p.number(shortest) == p.number(longest) {
+		span = p.amount(longest)
+	}
+	text := fmt.Sprintf("and %s more like it, %s", count(int64(len(indices))), span)
+	if slices.ContainsFunc(verdicts, func(v string) bool { return v != verdict }) {
+		for i, v := range verdicts {
+			verdicts[i] = count(numbers[v]) + " " + escape(v)
+		}
+		text += " (" + strings.Join(verdicts, ", ") + ")"
+	}
+	p.line("  %s", text)
+	if p.Verbose {
+		p.line("     waits %s", strings.Join(ids, " "))
+	}
+}
