@@ -1,0 +1,131 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
+
+	"github.com/whylate/whylate/event"
+)
+
+// Limits of what is spooled. A file of a few megabytes can claim to decompress to more
+// than any disk holds.
+const (
+	// maxSpooled is the most that is written to a temporary file.
+	maxSpooled = 64 << 30
+	// maxRatio is the most that one compressed byte may become beyond freeSpooled: traces
+	// reach about 50, gzip's own limit is near 1,030.
+	maxRatio    = 1000
+	freeSpooled = 256 << 20
+	// maxLayers is how often a file may be compressed (trace.txt.xz.gz: twice).
+	maxLayers = 2
+	// maxWindow is the memory that a compressed file may ask for.
+	maxWindow = 64 << 20
+)
+
+// decoder makes a decompressing reader of a compressed one.
+type decoder func(io.Reader) (io.ReadCloser, error)
+
+type compression struct {
+	name    string
+	magic   string
+	decoder decoder
+}
+
+var compressions = []compression{
+	{"gzip", "\x1f\x8b\x08", func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }},
+	{"xz", "\xfd7zXZ\x00", func(r io.Reader) (io.ReadCloser, error) {
+		x, err := xz.ReaderConfig{DictCap: maxWindow}.NewReader(r)
+		return io.NopCloser(x), err
+	}},
+	{"zstd", "\x28\xb5\x2f\xfd", func(r io.Reader) (io.ReadCloser, error) {
+		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, err
+		}
+		return z.IOReadCloser(), nil
+	}},
+}
+
+func nopDecoder(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(r), nil }
+
+// compression returns how the input is compressed, nil if it is not.
+func (in *input) compression() (*compression, error) {
+	var head [8]byte
+	n, err := in.file.ReadAt(head[:], 0)
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("reading the first bytes: %w", err)
+	}
+	for i := range compressions {
+		if bytes.HasPrefix(head[:n], []byte(compressions[i].magic)) {
+			return &compressions[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// errBomb is the reason for which decompression was given up.
+var errBomb = errors.New("it grows beyond what a trace does")
+
+// countingReader counts what was read.
+type countingReader struct {
+	r io.Reader
+	n int64
+}
+
+func (c *countingReader) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.n += int64(n)
+	return n, err
+}
+
+// copyLimited writes what decode makes of src to dst, within the limits. A compressed
+// file that ends too early gives what could be read: text without its last lines is
+// still a trace; binary formats notice themselves.
+func copyLimited(dst io.Writer, src io.Reader, decode decoder) (int64, error) {
+	in := &countingReader{r: src}
+	r, err := decode(bufio.NewReaderSize(in, 64<<10))
+	if err != nil {
+		return 0, corrupt(err)
+	}
+	defer r.Close()
+	buf := make([]byte, 256<<10)
+	var total int64
+	for {
+		n, readErr := r.Read(buf)
+		total += int64(n)
+		if total > maxSpooled || total > freeSpooled && total/maxRatio > in.n {
+			return total, fmt.Errorf("%w: %w after %d bytes out of %d (decompress it by hand if it is one)",
+				event.ErrCorrupt, errBomb, total, in.n)
+		}
+		if _, err := dst.Write(buf[:n]); err != nil {
+			if errors.Is(err, syscall.ENOSPC) {
+				return total, fmt.Errorf("%w (set TMPDIR to a folder with room; now %s)", err, os.TempDir())
+			}
+			return total, err
+		}
+		if readErr == io.EOF {
+			return total, nil
+		}
+		if readErr != nil {
+			return total, fmt.Errorf("after %d bytes: %w", total, corrupt(readErr))
+		}
+	}
+}
+
+// corrupt marks an error of a decompressor with the reason that errors.Is finds.
+func corrupt(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: %w", event.ErrTruncated, err)
+	}
+	return fmt.Errorf("%w: %w", event.ErrCorrupt, err)
+}

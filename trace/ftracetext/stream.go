@@ -1,0 +1,241 @@
+package ftracetext
+
+import (
+	"io"
+	"strconv"
+
+	"github.com/whylate/whylate/event"
+)
+
+// stream reads the events of a File once.
+type stream struct {
+	f     *File
+	opt   event.Options
+	lines lineReader
+	cache nameCache
+
+	queue    queue
+	events   map[string]known
+	cpus     []cpuState
+	leaves   []leaf
+	lastKind event.Kind // of the line before: free text may go on in the next line
+	gaps     int        // CPUs with a pending gap
+	draining bool
+	err      error
+
+	head     header // changes where a file is several traces one after the other
+	inLegend bool   // the lines of a legend are being read
+	evidence stateEvidence
+
+	diags    []event.Diagnostic
+	strange  int64 // lines that nothing explained
+	firstBad string
+	wrapped  int64
+	badFlags int64
+	unparsed int64
+	firstUnp string
+	noCPU    int64
+}
+
+// cpuState is what the stream remembers of a CPU.
+type cpuState struct {
+	last event.Time // stamp of its last event, NoTime before the first
+	lost int64      // of the pending gap; 0 none, −1 unknown
+}
+
+func newStream(f *File, opt event.Options) *stream {
+	s := &stream{f: f, opt: opt, head: f.head, events: make(map[string]known, 64),
+		cache: newNameCache(f.names, &f.texts)}
+	s.diags = append(s.diags, f.diags...)
+	s.queue.out = event.NoTime
+	s.lines = lineReader{r: f.r, size: f.size}
+	if opt.Progress != nil {
+		s.lines.refill = func(done int64) { opt.Progress(done, f.size) }
+	}
+	return s
+}
+
+// Next returns the next event; see event.Stream.
+func (s *stream) Next() (*event.Event, error) {
+	for {
+		if s.queue.full() || s.draining && s.queue.n > 0 {
+			return s.queue.pop(), nil
+		}
+		if s.draining {
+			if s.finish(); s.queue.n > 0 {
+				continue
+			}
+			if s.err != nil {
+				return nil, s.err
+			}
+			return nil, io.EOF
+		}
+		line, err := s.lines.next()
+		if err == nil {
+			s.line(line)
+			continue
+		}
+		s.draining = true
+		if err != io.EOF {
+			s.err = &event.FormatError{Format: s.f.info.Format, Offset: s.lines.num + 1, Line: true,
+				Field: "line", Err: err}
+		}
+	}
+}
+
+// Names resolves the names of the events.
+func (s *stream) Names() *event.Names { return s.f.names }
+
+// Close does nothing: the stream holds no resource.
+func (s *stream) Close() error { return nil }
+
+// line takes one line of the file.
+func (s *stream) line(b []byte) {
+	if len(b) == 0 {
+		return
+	}
+	switch {
+	case b[0] == '#':
+		if cpu, lost, ok := lossLine(b); ok {
+			s.lose(cpu, lost)
+		} else {
+			s.comment(b)
+		}
+		return
+	case b[0] == 'C' && s.reportNoise(b):
+		return
+	}
+	if s.head.dialect == dialectPerf && b[0] == '\t' {
+		return // a frame of a callchain
+	}
+	var p prefix
+	ev := s.queue.slot()
+	ev.Reset()
+	if !s.prefix(b, ev, &p) {
+		s.noEvent(b)
+		return
+	}
+	s.inLegend = false
+	s.context(ev, &p)
+	s.stamp(ev)
+	keep := s.decode(ev, &p)
+	s.lastKind = ev.Kind
+	if keep {
+		s.queue.commit()
+	}
+}
+
+// prefix reads the start of the line in the dialect of the file.
+func (s *stream) prefix(b []byte, ev *event.Event, p *prefix) bool {
+	if s.head.dialect == dialectPerf {
+		return parsePerfPrefix(b, ev, p)
+	}
+	return parsePrefix(b, ev, p)
+}
+
+// context fills what the prefix says beside the stamp.
+func (s *stream) context(ev *event.Event, p *prefix) {
+	if string(p.comm) != "<...>" {
+		ev.Comm = s.cache.name(p.comm)
+	}
+	switch {
+	case p.flags == nil:
+	case p.rawFlags:
+		rawFlags(ev, p.flags)
+	case !parseFlags(ev, &s.head.layout, p.flags):
+		s.badFlags++
+	}
+	if ev.CPU == event.NoCPU {
+		s.noCPU++
+	}
+}
+
+// stamp keeps the time of the last event of each CPU, and puts a gap in front of the
+// first event after a loss, and the exits of leaf functions where they belong.
+func (s *stream) stamp(ev *event.Event) {
+	if len(s.leaves) > 0 {
+		s.flushLeaves(ev)
+	}
+	if ev.CPU < 0 {
+		return
+	}
+	c := s.cpu(ev.CPU)
+	if c.lost != 0 {
+		s.gap(ev.CPU, c, ev.Time)
+	}
+	c.last = ev.Time
+}
+
+func (s *stream) cpu(n event.CPU) *cpuState {
+	for int(n) >= len(s.cpus) {
+		s.cpus = append(s.cpus, cpuState{last: event.NoTime})
+	}
+	return &s.cpus[n]
+}
+
+// lose notes that events of a CPU are missing before its next one.
+func (s *stream) lose(cpu event.CPU, lost int64) {
+	c := s.cpu(cpu)
+	if c.lost == 0 {
+		s.gaps++
+	}
+	if lost < 0 || c.lost < 0 {
+		c.lost = -1
+	} else {
+		c.lost += lost
+	}
+	text := "lost on CPU " + strconv.Itoa(int(cpu))
+	if lost < 0 {
+		text, lost = text+": the trace does not say how many", 1
+	}
+	s.diags = event.Diagnose(s.diags, "lost_events", lost, text)
+}
+
+// gap inserts the pending gap of a CPU, which ends with the event being parsed.
+func (s *stream) gap(cpu event.CPU, c *cpuState, until event.Time) {
+	var g event.Event
+	g.Reset()
+	g.Kind, g.CPU, g.PID = event.Gap, cpu, event.NoPID
+	g.From, g.Time, g.Arg = c.last, until, c.lost
+	g.Name = s.cache.name([]byte("gap"))
+	c.lost = 0
+	s.gaps--
+	s.queue.insert(&g)
+}
+
+// comment reads a header line: of the file, or of a further trace that follows in it.
+func (s *stream) comment(b []byte) {
+	c, ok := legendColumn(b)
+	if !ok {
+		return
+	}
+	if !s.inLegend {
+		s.head.layout, s.inLegend = Layout{}, true
+	}
+	if c != colNone {
+		s.head.layout.add(c)
+	}
+}
+
+// reportNoise reads the lines that begin with "CPU".
+func (s *stream) reportNoise(b []byte) bool {
+	if cpu, lost, ok := lossLine(b); ok {
+		s.lose(cpu, lost)
+		return true
+	}
+	return isNoise(b) || s.head.reportLine(b)
+}
+
+// noEvent counts a line without event.
+func (s *stream) noEvent(b []byte) {
+	if isNoise(b) || s.head.reportLine(b) {
+		return
+	}
+	if s.lastKind == event.Print {
+		s.wrapped++
+		return
+	}
+	if s.strange++; s.firstBad == "" {
+		s.firstBad = "line " + strconv.FormatInt(s.lines.num, 10) + ": " + quoteLine(b)
+	}
+}

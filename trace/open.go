@@ -1,0 +1,99 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/whylate/whylate/event"
+)
+
+// Stdin is the path that stands for standard input.
+const Stdin = "-"
+
+// headSize is how much of a file the formats may look at to recognise it.
+const headSize = 64 << 10
+
+// File is an opened trace of any format; it implements event.Source.
+type File struct {
+	event.Source
+	names *event.Names
+	in    *input
+}
+
+// Open opens the trace at path, or standard input for "-". Its errors say what to do:
+// with a file that is not there, empty, a folder, of a format that is not read, damaged.
+func Open(path string) (*File, error) {
+	in, err := openInput(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := openTrace(in)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", in.name, err), in.close())
+	}
+	return f, nil
+}
+
+// openTrace finds the format of in.
+func openTrace(in *input) (*File, error) {
+	if in.size == 0 {
+		return nil, errors.New("the file is empty: nothing was recorded, or the recorder could not write")
+	}
+	head := make([]byte, min(in.size, headSize))
+	if _, err := in.file.ReadAt(head, 0); err != nil && err != io.EOF {
+		return nil, fmt.Errorf("reading the first bytes: %w", err)
+	}
+	names := event.NewNames()
+	for i := range formats {
+		if !formats[i].sniff(head) {
+			continue
+		}
+		src, err := formats[i].open(in.file, in.size, names)
+		if err != nil {
+			return nil, err
+		}
+		return &File{Source: src, names: names, in: in}, nil
+	}
+	return nil, unknownFormat(head)
+}
+
+// Names resolves the names of the events of all streams of the file.
+func (f *File) Names() *event.Names { return f.names }
+
+// Close closes the file and removes what was spooled for it.
+func (f *File) Close() error {
+	return errors.Join(f.Source.Close(), f.in.close())
+}
+
+// openError makes the error of opening path one that says what to do.
+func openError(path string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: there is no such file; use - to read standard input", path)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s: not readable by this user (traces are often written by root): "+
+			"sudo chown \"$USER\" %s", path, path)
+	}
+	return fmt.Errorf("opening the trace: %w", err)
+}
+
+// openInput opens path so that it can be read at any offset.
+func openInput(path string) (*input, error) {
+	name, file := path, os.Stdin
+	if path == Stdin {
+		name = "standard input"
+	} else {
+		var err error
+		if file, err = os.Open(path); err != nil {
+			return nil, openError(path, err)
+		}
+	}
+	in := &input{name: name, file: file}
+	if err := in.prepare(); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), in.close())
+	}
+	return in, nil
+}
