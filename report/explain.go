@@ -63,16 +63,21 @@ func (p *printer) block(r *result.Explain, b *block) {
 	} else {
 		p.row(b.row, classWord(first.Class, first.Prio), b.preempted(r))
 	}
-	said := make(map[string]bool)
+	said := make(map[string]bool) // hints that one block tells once
 	for _, g := range b.groups {
 		p.line("")
 		p.group(r, g, said)
 	}
 }
 
-// row prints a task, or a group of tasks, without its late waits.
+// row prints a task, or a group of tasks, without its late waits. The series of preemption
+// waits is left out where nobody asked and none of them was late: for fair tasks it says
+// little more than that others ran, too.
 func (p *printer) row(t *result.Task, class string, preempted bool) {
-	head := p.bold(p.rowName(t)) + "  " + class
+	head := p.bold(p.rowName(t))
+	if class != "" {
+		head += "  " + class
+	}
 	if t.CGroup != "" && t.CGroup != t.Group {
 		head += "  in " + p.name(t.CGroup)
 	}
@@ -108,8 +113,9 @@ func approximately(s *result.Waits) string {
 	return ""
 }
 
-// blame prints the shares of the kinds in all of a task's waiting, the largest first.
-// With Verbose each culprit has a line.
+// blame prints the shares of the kinds in all of a task's waiting, the largest first. This
+// line tells whether the late waits below it are typical. With Verbose each culprit has
+// a line.
 func (p *printer) blame(list []result.Blame) {
 	if len(list) == 0 {
 		return
@@ -166,7 +172,8 @@ func (p *printer) otherRows(r *result.Explain, blocks []*block) {
 	}
 }
 
-// nothingLate claims no more than the trace shows.
+// nothingLate closes a report without late waits. It claims no more than the trace shows:
+// where events were lost, a late wait may be among them.
 func (p *printer) nothingLate(in *result.Input) {
 	if in.Lost == 0 {
 		p.line("\nNothing was late.")

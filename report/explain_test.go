@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,6 +22,11 @@ func TestExplain(t *testing.T) {
 	lost.Diagnostics = append(lost.Diagnostics, result.Diagnostic{Kind: "lost_events", Count: 12, Text: "events were lost on CPU 3"})
 	byComm := machine()
 	byComm.Tasks = []result.Task{{Comm: "ctl-loop", PID: -1, Group: "ctl-loop", Class: "rt", Prio: 19, Wakeup: byComm.Tasks[0].Wakeup}}
+	byCGroup := machine()
+	byCGroup.Tasks = []result.Task{
+		{Comm: "", PID: -1, Group: "/system.slice/robot.service", CGroup: "/system.slice/robot.service", Wakeup: byCGroup.Tasks[0].Wakeup, Preempted: byCGroup.Tasks[0].Preempted, Blame: byCGroup.Tasks[0].Blame},
+		{Comm: "", PID: -1, Group: "/idle.slice"}}
+	byCGroup.Late = byCGroup.Late[:1]
 	tests := []struct {
 		name string
 		in   *result.Explain
@@ -33,6 +40,8 @@ func TestExplain(t *testing.T) {
 		{"explain-nothing-late", quiet, Options{}},
 		{"explain-lost", lost, Options{}},
 		{"explain-by-comm", byComm, Options{}},
+		{"explain-by-cgroup", byCGroup, Options{}},
+		{"explain-many-causes", manyCauses(), Options{}},
 		{"explain-empty", &result.Explain{}, Options{}},
 	}
 	for _, test := range tests {
@@ -40,6 +49,51 @@ func TestExplain(t *testing.T) {
 			golden(t, test.name, func(w io.Writer) error { return Explain(w, test.in, test.o) })
 		})
 	}
+}
+
+// manyCauses is a fair task in a container that waited for its turn behind a dozen others,
+// one of them twice.
+func manyCauses() *result.Explain {
+	l := result.Late{ID: "77@10.000000", Comm: "worker", PID: 77, Class: "fair", Prio: 120, CPU: -1, WaitKind: "yielded", OnCPUNS: at(1), Verdict: "proven"}
+	for i := range int32(12) {
+		l.Causes = append(l.Causes, result.Cause{Kind: "fair_turn", NS: 1_000_000 - int64(i)*50_000, CPU: i % 2, Comm: "burn", PID: 100 + i, Prio: 120, Verdict: "proven"})
+	}
+	l.Causes = append(l.Causes,
+		result.Cause{Kind: "fair_turn", NS: 2_000_000, Comm: "burn", PID: 101, Prio: 120, Verdict: "proven", Detail: "2 turns"},
+		result.Cause{Kind: "brand_new_kind", NS: 3_000_000, PID: -1, Comm: "quota", Verdict: "likely", Detail: "a kind added later"})
+	for _, c := range l.Causes {
+		l.LatenessNS += c.NS
+	}
+	l.WaitNS = l.LatenessNS
+	return &result.Explain{Input: result.Input{File: "web.txt", Format: "ftrace text", Events: 1, Lost: -1, EndNS: 5e9}, Late: []result.Late{l},
+		Tasks: []result.Task{{Comm: "worker", PID: 77, Class: "fair", Prio: 120, CGroup: "/kubepods/web", Preempted: result.Waits{Waits: 1, MaxNS: 14_700_000}}}}
+}
+
+func TestPrintedCausesSumToTheLateness(t *testing.T) {
+	amount := regexp.MustCompile(`(?m)^     +(\d+) ns `)
+	rapid.Check(t, func(t *rapid.T) {
+		l := result.Late{ID: "1@1.000000", Comm: "a", PID: 1, Class: "rt", Prio: 1, WaitKind: "wakeup"}
+		for range rapid.IntRange(0, 30).Draw(t, "n") {
+			c := result.Cause{Kind: rapid.SampledFrom([]string{"irq", "switch", "unknown"}).Draw(t, "kind"), PID: rapid.Int32Range(1, 9).Draw(t, "pid"), NS: rapid.Int64Range(0, 1e9).Draw(t, "ns")}
+			l.Causes = append(l.Causes, c)
+			l.LatenessNS += c.NS
+		}
+		var b strings.Builder
+		if err := Explain(&b, &result.Explain{Late: []result.Late{l}}, Options{Nano: true, Verbose: rapid.Bool().Draw(t, "verbose")}); err != nil {
+			t.Fatal(err)
+		}
+		var sum int64
+		for _, m := range amount.FindAllStringSubmatch(b.String(), -1) {
+			ns, err := strconv.ParseInt(m[1], 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += ns
+		}
+		if sum != l.LatenessNS {
+			t.Fatalf("the lines sum to %d ns, the wait is %d ns late:\n%s", sum, l.LatenessNS, b.String())
+		}
+	})
 }
 
 func TestTheWorstWaitIsOnTheFirstScreen(t *testing.T) {

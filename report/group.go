@@ -34,6 +34,9 @@ type taskKey struct {
 	prio  int32
 }
 
+// groupKey is what the waits of a group have in common. Whether they are open is part of
+// it, since an open wait is printed with a remark. The priority of the culprit is not:
+// a task that was boosted for some of the waits is still the same culprit.
 type groupKey struct {
 	waitKind  string
 	open      bool
@@ -44,7 +47,8 @@ type groupKey struct {
 }
 
 // groupLate arranges r.Late: blocks and groups come where their first wait comes, so the
-// order of the analysis is kept. With single, every wait is a group of its own.
+// order of the analysis is kept and the most important wait is the first to be printed.
+// With single, every wait is a group of its own.
 func groupLate(r *result.Explain, single bool) []*block {
 	var blocks []*block
 	rows := rowIndex(r.Tasks)
@@ -86,12 +90,15 @@ type rows struct {
 	comms map[commKey]*result.Task // rows of --by comm, which have no pid
 }
 
+// commKey finds a row of --by comm, which has no pid.
 type commKey struct {
 	comm  string
 	class string
 	prio  int32
 }
 
+// rowIndex sorts list by what late waits know of their row. Rows of other groups
+// (process, cgroup, CPU) cannot be found from a wait; otherRows prints them.
 func rowIndex(list []result.Task) rows {
 	x := rows{make(map[taskKey]*result.Task), make(map[commKey]*result.Task)}
 	for i := range list {
@@ -105,6 +112,7 @@ func rowIndex(list []result.Task) rows {
 	return x
 }
 
+// find returns the row of l, nil if the result has none, as with a selection of rows.
 func (x rows) find(l *result.Late) *result.Task {
 	if t := x.tasks[taskKey{l.PID, l.Class, l.Prio}]; t != nil {
 		return t
@@ -112,11 +120,12 @@ func (x rows) find(l *result.Late) *result.Task {
 	return x.comms[commKey{l.Comm, l.Class, l.Prio}]
 }
 
-// share is the intervals of one wait that have kind, culprit and verdict in common.
+// share is the causes of one wait that have kind, culprit and verdict in common: the
+// result keeps them apart by CPU and detail.
 type share struct {
 	*result.Cause // the longest of them: its detail stands for all
 	ns            int64
-	pieces        int64
+	causes        int64
 }
 
 // shareKey is what intervals of one share have in common.
@@ -125,8 +134,8 @@ type shareKey struct {
 	pid, prio           int32
 }
 
-// sumCauses adds up the intervals of a wait, the longest share first. The shares sum to
-// what the intervals sum to.
+// sumCauses adds up the causes of a wait, the longest share first. The shares sum to what
+// the causes sum to, so the contract that causes sum to the lateness holds in print too.
 func sumCauses(causes []result.Cause) []share {
 	var shares []share
 	index := make(map[shareKey]int)
@@ -144,7 +153,7 @@ func sumCauses(causes []result.Cause) []share {
 			s.Cause = c
 		}
 		s.ns += c.NS
-		s.pieces++
+		s.causes++
 	}
 	slices.SortStableFunc(shares, func(a, b share) int { return cmp.Compare(b.ns, a.ns) })
 	return shares

@@ -40,12 +40,14 @@ func HistCyclictest(w io.Writer, r *result.Latency) error {
 		}
 		p.printf("\n")
 	}
+	// cyclictest's total is that of the buckets; overflows have a line of their own.
 	p.perHistogram("# Total:", " %09d", r.Histograms, func(h *result.Histogram) int64 { return h.Waits - h.Overflows })
 	p.perHistogram("# Min Latencies:", " %05d", r.Histograms, func(h *result.Histogram) int64 { return h.MinNS / 1000 })
 	p.perHistogram("# Avg Latencies:", " %05d", r.Histograms, func(h *result.Histogram) int64 { return h.AvgNS / 1000 })
 	p.perHistogram("# Max Latencies:", " %05d", r.Histograms, func(h *result.Histogram) int64 { return h.MaxNS / 1000 })
 	p.perHistogram("# Histogram Overflows:", " %05d", r.Histograms, func(h *result.Histogram) int64 { return h.Overflows })
 	p.printf("# Histogram Overflow at cycle number:\n")
+	// An empty list for threads without overflows, as in the original.
 	for i := range r.Histograms {
 		p.printf("# Thread %d:", i)
 		if over := r.Histograms[i].Overflows; over > 0 {
@@ -57,7 +59,8 @@ func HistCyclictest(w io.Writer, r *result.Latency) error {
 	return p.flush()
 }
 
-// perHistogram prints a line with one number per histogram.
+// perHistogram prints a line with one number per histogram; format has what stands
+// between them, which differs between the two layouts.
 func (p *printer) perHistogram(head, format string, list []result.Histogram, value func(*result.Histogram) int64) {
 	p.printf("%s", head)
 	for i := range list {
@@ -95,6 +98,7 @@ func HistRTLA(w io.Writer, r *result.Latency) error {
 	}
 	p.printf("%s\n", head)
 	for i := range n {
+		// As rtla does without --with-zeros.
 		var sum int64
 		for j := range r.Histograms {
 			sum += bucket(&r.Histograms[j], i)

@@ -34,7 +34,8 @@ func Info(w io.Writer, r *result.Info, o Options) error {
 	return p.flush()
 }
 
-// facts prints what the trace says about itself, one fact per line.
+// facts prints what the trace says about itself, one fact per line. A fact that it does not
+// tell is said to be missing, because verdicts depend on it; buffers and commands are not.
 func (p *printer) facts(r *result.Info) {
 	profile := escape(r.Profile)
 	if profile == "" {
@@ -47,7 +48,7 @@ func (p *printer) facts(r *result.Info) {
 		{"kernel profile", profile},
 	}
 	for _, s := range r.Buffers {
-		if s == "" {
+		if s == "" { // the main buffer has no name
 			s = "main"
 		}
 		rows = append(rows, []string{"buffer", escape(s)})
@@ -64,7 +65,8 @@ func (p *printer) facts(r *result.Info) {
 	p.columns("", "", rows)
 }
 
-// supports prints the best verdict for each cause kind and what would allow more.
+// supports prints the best verdict for each cause kind and what would allow more. It comes
+// before the counts: what the trace can answer matters more than how large it is.
 func (p *printer) supports(list []result.Support) {
 	if len(list) == 0 {
 		return
@@ -81,7 +83,8 @@ func (p *printer) supports(list []result.Support) {
 	p.columns("  ", "", rows)
 }
 
-// perCPU prints what each CPU's part holds; times are those of the trace's own clock.
+// perCPU prints what each CPU's part holds. Parts of a ring buffer that was overwritten
+// begin at different times, which is why each has its own; they are on the trace's clock.
 func (p *printer) perCPU(r *result.Info) {
 	if len(r.PerCPU) == 0 {
 		return
@@ -90,7 +93,7 @@ func (p *printer) perCPU(r *result.Info) {
 	rows := [][]string{{"CPU", "EVENTS", "LOST", "FROM s", "TO s"}}
 	for _, c := range r.PerCPU {
 		lost := count(c.Lost)
-		if c.Lost < 0 {
+		if c.Lost < 0 { // of unknown number
 			lost = "some"
 		}
 		rows = append(rows, []string{strconv.Itoa(int(c.CPU)), count(c.Events), lost,

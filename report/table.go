@@ -27,7 +27,7 @@ func Latency(w io.Writer, r *result.Latency, o Options) error {
 // waitTables prints the wakeup waits of rows, then their preemption waits. Rows without
 // waits of the sort are left out.
 func (p *printer) waitTables(rows []*result.Task, by string) {
-	rows = slices.Clone(rows)
+	rows = slices.Clone(rows) // the caller's order is not ours to change
 	slices.SortStableFunc(rows, func(a, b *result.Task) int { return classRank(a.Class) - classRank(b.Class) })
 	some := p.waitTable("wakeup waits", by, rows, func(t *result.Task) *result.Waits { return &t.Wakeup })
 	some = p.waitTable("preemption waits", by, rows, func(t *result.Task) *result.Waits { return &t.Preempted }) || some
@@ -36,7 +36,8 @@ func (p *printer) waitTables(rows []*result.Task, by string) {
 	}
 }
 
-// classRank has deadline and real-time rows come first.
+// classRank has deadline and real-time rows come first. Within a class the order is that
+// of the analysis, which knows users' tasks from the kernel's.
 func classRank(class string) int {
 	switch class {
 	case "dl":
@@ -47,7 +48,8 @@ func classRank(class string) int {
 	return 2
 }
 
-// waitTable prints one table and reports whether there was anything to print.
+// waitTable prints one table and reports whether there was anything to print. The unit
+// stands in the title alone, so that the columns hold plain numbers.
 func (p *printer) waitTable(title, by string, rows []*result.Task, of func(*result.Task) *result.Waits) bool {
 	head := []string{"TASK", "PID", "CLASS", "PRIO", "WAITS", "P50", "P90", "P99", "P99.9", "MAX", "TOTAL"}
 	if by != "" {
@@ -67,6 +69,8 @@ func (p *printer) waitTable(title, by string, rows []*result.Task, of func(*resu
 	return true
 }
 
+// waitRow has the cells of one row in the order of the head. A group of tasks has no pid,
+// and class and priority only if all its tasks share them.
 func (p *printer) waitRow(t *result.Task, s *result.Waits) []string {
 	name, pid := p.name(t.Comm), "-"
 	if t.Group != "" {
@@ -91,7 +95,9 @@ func (p *printer) rowName(t *result.Task) string {
 	return p.task(t.Comm, t.PID)
 }
 
-// diagnostics prints what the reader must know about the result, lost events first.
+// diagnostics prints what the reader must know about the result, a line each: the kind,
+// how often if more than once, and the text. Lost events come first, since they bear on
+// every number above.
 func (p *printer) diagnostics(list []result.Diagnostic) {
 	if len(list) == 0 {
 		return
@@ -102,12 +108,12 @@ func (p *printer) diagnostics(list []result.Diagnostic) {
 			if (d.Kind == "lost_events") != lost {
 				continue
 			}
-			text := escape(d.Text)
-			if text == "" {
-				text = escape(strings.ReplaceAll(d.Kind, "_", " "))
-			}
-			if d.Count > 1 {
+			text := escape(strings.ReplaceAll(d.Kind, "_", " "))
+			if d.Count > 1 || lost {
 				text += " (" + count(d.Count) + ")"
+			}
+			if d.Text != "" {
+				text += ": " + escape(d.Text)
 			}
 			if lost {
 				text = p.paint(ansiRed, text)
@@ -144,6 +150,7 @@ func align(alignment string, rows [][]string) []string {
 			if widths[i] == 0 {
 				continue
 			}
+			// Three blanks: numbers have single ones between their thousands.
 			if b.Len() > 0 {
 				b.WriteString("   ")
 			}

@@ -75,19 +75,20 @@ func (p *printer) clock(ns int64) string {
 	}
 	sign := ""
 	if ns < 0 {
-		// The halves are negated one by one: −2^63 has no positive counterpart.
 		sign = "-"
 	}
 	sec, frac := ns/1e9, ns%1e9/unit
 	return sign + magnitude(sec) + "." + leftZeros(magnitude(frac), digits)
 }
 
-// seconds prints the length of a trace: "2.310 s".
+// seconds prints the length of a trace, "2.310 s": a scale for the numbers below it, not
+// a length of waiting, so it does not follow the unit of those.
 func seconds(ns int64) string {
 	ms := ns / 1e6
 	return count(ms/1000) + "." + leftZeros(magnitude(ms%1000), 3) + " s"
 }
 
+// magnitude is |n| in digits; unlike −n it exists for every n.
 func magnitude(n int64) string { return strings.TrimPrefix(strconv.FormatInt(n, 10), "-") }
 
 func leftZeros(s string, n int) string { return strings.Repeat("0", max(n-len(s), 0)) + s }

@@ -28,11 +28,13 @@ func (p *printer) group(r *result.Explain, g *group, said map[string]bool) {
 	}
 }
 
-// late prints one wait: when and how long, causes, and what would settle it.
+// late prints one wait: when and how long, causes, and what would settle it. The order is
+// that of the questions a reader asks: how bad, whose fault, was it avoidable, what can
+// be done, and how sure is that.
 func (p *printer) late(in *result.Input, l *result.Late, said map[string]bool) {
 	how := ""
 	switch l.WaitKind {
-	case "wakeup":
+	case "wakeup": // the usual sort needs no word
 	case "preempted":
 		how = ", preempted"
 	case "yielded":
@@ -43,7 +45,7 @@ func (p *printer) late(in *result.Input, l *result.Late, said map[string]bool) {
 	amount := p.amount(l.LatenessNS)
 	head := fmt.Sprintf("  at %s s on %s%s   (wait %s)", p.clock(in.StartNS+l.WokenNS), cpuWord(l.CPU), how, escape(l.ID))
 	p.line("  %s%s   %s", p.bold(amount), left(head, verdictColumn-2-width(amount)), p.verdict(l.Verdict))
-	if l.OnCPUNS == nil {
+	if l.OnCPUNS == nil { // so it was at least this late
 		p.line("     it still waited when the trace ended")
 	}
 	if p.Verbose {
@@ -58,37 +60,38 @@ func (p *printer) late(in *result.Input, l *result.Late, said map[string]bool) {
 	p.needs(l.Needs, said)
 }
 
-// shares prints the causes summed up by kind and culprit. The own verdict of a cause
-// stands in its line where it differs from that of the wait.
+// shares prints the causes summed up by kind and culprit, so that a culprit who came on
+// three CPUs has one line, and the lines still sum to the lateness. The own verdict of a
+// cause stands in its line where it differs from that of the wait.
 func (p *printer) shares(l *result.Late) {
 	shares := sumCauses(l.Causes)
 	var rows [][]string
 	for i, s := range shares {
+		// A line that stands for a single cause could as well show it.
 		if i == maxShares && len(shares) > maxShares+1 {
 			var rest int64
 			for _, s := range shares[i:] {
 				rest += s.ns
 			}
-			rows = append(rows, []string{p.amount(rest), fmt.Sprintf("%d shorter ones", len(shares)-i)})
+			rows = append(rows, []string{p.amount(rest), fmt.Sprintf("%d shorter ones; -v lists them", len(shares)-i)})
 			break
 		}
 		kind := kindWord(s.Kind)
 		if s.Verdict != l.Verdict && s.Verdict != s.Kind {
 			kind += " (" + escape(s.Verdict) + ")"
 		}
-		var detail []string
-		if s.pieces > 1 {
-			detail = append(detail, "in "+count(s.pieces)+" pieces")
+		detail := escape(s.Detail)
+		if s.causes > 1 && detail != "" {
+			detail += " (the longest of " + count(s.causes) + ")"
 		}
-		if s.Detail != "" {
-			detail = append(detail, escape(s.Detail))
-		}
-		rows = append(rows, []string{p.amount(s.ns), p.who(s.Comm, s.PID, s.Prio), kind, strings.Join(detail, "; ")})
+		rows = append(rows, []string{p.amount(s.ns), p.who(s.Comm, s.PID, s.Prio), kind, detail})
 	}
 	p.columns("     ", "r", rows)
 }
 
-// intervals prints every cause as it came, from when and with the event lines that show it.
+// intervals prints every cause as the result has it: since when, where, its own verdict,
+// and the event lines that show it. Who asks for these wants to look them up in the
+// trace, so times are on its clock.
 func (p *printer) intervals(in *result.Input, l *result.Late) {
 	var rows [][]string
 	for i := range l.Causes {
@@ -119,7 +122,8 @@ func (p *printer) waker(w *result.Waker) {
 	p.line("     woken by %s%s", kindWord(w.Context), who)
 }
 
-// due prints when the wake should have happened, where that is not when it did.
+// due prints when the wake should have happened, where that explains why the lateness is
+// longer than the wait; with Verbose wherever it is known.
 func (p *printer) due(in *result.Input, l *result.Late) {
 	if l.DueNS == nil || l.LatenessNS == l.WaitNS && !p.Verbose {
 		return
@@ -134,6 +138,7 @@ func (p *printer) due(in *result.Input, l *result.Late) {
 	p.line("     %s", text)
 }
 
+// idleElsewhere prints on which CPUs the task might have run instead.
 func (p *printer) idleElsewhere(list []result.IdleElsewhere) {
 	for _, c := range list {
 		p.line("     meanwhile %s was idle for %s (%s)", cpuWord(c.CPU), p.amount(c.NS), escape(c.Verdict))
@@ -154,7 +159,8 @@ func (p *printer) advice(list []result.Advice) {
 	p.columns("        ", "", rows)
 }
 
-// needs prints the events that would settle the open questions of a wait, once per block.
+// needs prints the events that would settle the open questions of a wait, once per block:
+// most waits of a task lack the same ones.
 func (p *printer) needs(list []string, said map[string]bool) {
 	if len(list) == 0 {
 		return
@@ -186,6 +192,7 @@ func (p *printer) others(r *result.Explain, verdict string, indices []int) {
 		numbers[l.Verdict]++
 		ids = append(ids, escape(l.ID))
 	}
+	// Lengths that print alike are one length to the reader.
 	span := p.number(shortest) + "–" + p.amount(longest)
 	if p.number(shortest) == p.number(longest) {
 		span = p.amount(longest)

@@ -73,7 +73,8 @@ func classWord(class string, prio int32) string {
 	return name + " " + number
 }
 
-// classColumns is classWord in two columns.
+// classColumns is classWord in two columns. Classes are the words of the JSON; one that is
+// added later prints as it is.
 func classColumns(class string, prio int32) (name, number string) {
 	switch class {
 	case "dl":
@@ -146,6 +147,7 @@ func (p *printer) name(s string) string {
 // (control characters, ANSI sequences, direction marks, broken UTF-8) becomes \xNN or
 // \uNNNN. A comm is chosen by whoever owns the task, so it may hold anything.
 func escape(s string) string {
+	// Almost every name is clean and needs no copy.
 	clean := true
 	for _, r := range s {
 		clean = clean && r != utf8.RuneError && unicode.IsPrint(r)
