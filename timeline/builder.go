@@ -9,34 +9,26 @@ import (
 
 // Builder fills an Index from a stream of events.
 type Builder struct {
-	x    *Index
-	cpus []building
-	arm  map[int64]Arming
-	// Armed has, for each expiry by CPU and position, who had started the timer.
-	Armed map[ExpiryKey]Arming
-
+	x                           *Index
+	cpus                        []building
+	arm                         map[int64]Arming
 	doExit, exitMM, doGroupExit event.Name
-}
-
-// ExpiryKey names one expiry of an Index.
-type ExpiryKey struct {
-	CPU event.CPU
-	N   int
 }
 
 // building is the unfinished state of one CPU.
 type building struct {
-	irq, softirq, off int // index of the open span, −1 if none
-	depth             int // nested hard interrupts
-	run               int // index of the open run, −1
+	irq, softirq, off int  // index of the open span, −1 if none
+	depth             int  // nested hard interrupts
+	run               int  // index of the open run, −1
+	expired           bool // a timer expired and nothing was woken or switched since
 }
 
 // NewBuilder returns a builder whose tracker is tr.
 func NewBuilder(tr *Tracker, facts kernel.Facts, names *event.Names) *Builder {
 	return &Builder{
-		x:      &Index{Tracker: tr, Facts: facts, Names: names, From: event.NoTime, To: event.NoTime},
+		x: &Index{Tracker: tr, Facts: facts, Names: names, From: event.NoTime, To: event.NoTime,
+			Armed: make(map[ExpiryKey]Arming)},
 		arm:    make(map[int64]Arming),
-		Armed:  make(map[ExpiryKey]Arming),
 		doExit: names.Intern("do_exit"), exitMM: names.Intern("exit_mm"), doGroupExit: names.Intern("do_group_exit"),
 	}
 }
@@ -81,6 +73,10 @@ func (b *Builder) Push(ev *event.Event, step Step) {
 	switch ev.Kind {
 	case event.SchedSwitch:
 		b.schedSwitch(ev, step, ci, cb)
+	case event.SchedWaking:
+		b.woke(step, ci, cb)
+	case event.HrtimerCancel:
+		delete(b.arm, ev.Arg)
 	case event.SchedPISetprio:
 		if t := step.Task; t != nil {
 			ti := b.task(t.ID)
@@ -123,6 +119,7 @@ func (b *Builder) open(ci *CPUIndex, cb *building, t *Task, at event.Time, prio 
 }
 
 func (b *Builder) schedSwitch(ev *event.Event, step Step, ci *CPUIndex, cb *building) {
+	cb.expired = false
 	if cb.run < 0 {
 		// The first switch of the trace on this CPU: prev ran since who knows when.
 		b.open(ci, cb, step.Task, ev.Time, event.NoPrio, MarkUnseenStart)

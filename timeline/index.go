@@ -56,7 +56,8 @@ type Expiry struct {
 	Func    event.Name
 	Now     int64 // the timer base's clock, read once per interrupt
 	Current TaskID
-	Hard    bool // in hard-interrupt context
+	Woke    TaskID // whose sched_waking came directly after it, NoTask if none did
+	Hard    bool   // in hard-interrupt context
 }
 
 // PrioChange is a sched_pi_setprio.
@@ -78,6 +79,12 @@ type Charge struct {
 type Arming struct {
 	By            TaskID
 	Soft, Expires int64 // on the clock of the timer's base
+}
+
+// ExpiryKey names one expiry: N is its position in CPUIndex.Expiries.
+type ExpiryKey struct {
+	CPU event.CPU
+	N   int
 }
 
 // CPUIndex is what happened on one CPU, each list in order of time.
@@ -116,6 +123,8 @@ type Index struct {
 	From, To event.Time
 	Seen     event.KindSet // the kinds that occur
 	Counts   [event.NumKinds]int64
+	// Armed has, for an expiry, who had started the timer, where that was a task.
+	Armed map[ExpiryKey]Arming
 }
 
 // RunAt returns the index of the run of c that covers t, −1 if none does.
@@ -153,29 +162,35 @@ func Overlapping(spans []Span, from, to event.Time) []Span {
 // Occurs reports whether kind k occurs in the trace at all.
 func (x *Index) Occurs(k event.Kind) bool { return x.Seen&(1<<k) != 0 }
 
-// PrioAt returns the effective and the own priority that task had at t during a run
-// with the given priority at its switch-in. Priority inheritance is followed; ok is
-// false where only a change of class that left no event can explain the run.
+// PrioAt returns the effective and the own priority that the task of r had at t, which
+// lies in r. Priority inheritance is followed; a change of class within the run leaves
+// no event and is not seen here: then PrioIn and PrioOut of r differ.
 func (x *Index) PrioAt(r *Run, t event.Time) (prio, base event.Prio, boosted bool) {
 	changes := x.Tasks[r.Task].PrioChanges
 	i := sort.Search(len(changes), func(i int) bool { return changes[i].At > t })
-	prio, base = r.PrioIn, r.PrioIn
 	if i > 0 && changes[i-1].At >= r.Start {
 		c := changes[i-1]
 		return c.New, c.Base, c.Boosted
 	}
+	prio = r.PrioIn
+	if prio == event.NoPrio && i < len(changes) && changes[i].At < r.End {
+		prio = changes[i].Old
+	}
+	if prio == event.NoPrio {
+		prio = r.PrioOut
+	}
 	if i > 0 && changes[i-1].Boosted && changes[i-1].New == prio {
 		return prio, changes[i-1].Base, true
 	}
-	if i < len(changes) && changes[i].At < r.End {
-		// What the next change starts from is what held until then.
-		prio = changes[i].Old
-		if !changes[i].Boosted && changes[i].New != changes[i].Old && changes[i].New > changes[i].Old {
-			return prio, changes[i].Base, prio < changes[i].Base
-		}
+	if i == 0 && len(changes) > 0 && changes[0].Old == prio && changes[0].New > prio {
+		return prio, changes[0].New, true // the boost began before the trace
 	}
-	if prio == event.NoPrio {
-		prio, base = r.PrioOut, r.PrioOut
-	}
-	return prio, base, false
+	return prio, prio, false
+}
+
+// PIWithin reports whether priority inheritance changed the task of r during r.
+func (x *Index) PIWithin(r *Run) bool {
+	changes := x.Tasks[r.Task].PrioChanges
+	i := sort.Search(len(changes), func(i int) bool { return changes[i].At >= r.Start })
+	return i < len(changes) && changes[i].At < r.End
 }

@@ -84,16 +84,25 @@ func (b *Builder) timer(ev *event.Event, ci *CPUIndex, cb *building) {
 		ci.Softirqs[cb.softirq].Expiries++
 	}
 	if a, ok := b.arm[ev.Arg]; ok && a.By != NoTask {
-		b.Armed[ExpiryKey{ev.CPU, len(ci.Expiries)}] = a
+		b.x.Armed[ExpiryKey{ev.CPU, len(ci.Expiries)}] = a
 		delete(b.arm, ev.Arg)
 	}
+	cb.expired = true
 	ci.Expiries = append(ci.Expiries, Expiry{At: ev.Time, CPU: ev.CPU, Timer: ev.Arg, Func: ev.Func, Now: ev.Arg2,
-		Current: cur, Hard: cb.softirq < 0 && !b.onSoftirqThread(ev.CPU)})
+		Current: cur, Woke: NoTask, Hard: cb.softirq < 0 && !b.onSoftirqThread(ev.CPU)})
 }
 
 func (b *Builder) onSoftirqThread(c event.CPU) bool {
 	s := b.x.Tracker.CPU(c)
 	return s != nil && s.Current != nil && kernel.IsSoftirqThread(b.x.Names.String(s.Current.Comm)) && b.cpus[c].softirq >= 0
+}
+
+// woke ties a sched_waking to the timer expiry directly before it.
+func (b *Builder) woke(step Step, ci *CPUIndex, cb *building) {
+	if cb.expired && step.Task != nil {
+		ci.Expiries[len(ci.Expiries)-1].Woke = step.Task.ID
+	}
+	cb.expired = false
 }
 
 // charge keeps what real-time and deadline tasks are charged, which is what RT

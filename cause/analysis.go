@@ -1,0 +1,122 @@
+package cause
+
+import (
+	"sort"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
+	"github.com/whylate/whylate/timeline"
+)
+
+// Analysis is what a whole trace says, ready to explain single waits. It is not changed
+// after New, so several goroutines may use it at once.
+type Analysis struct {
+	x    *timeline.Index
+	tick event.Time // distance of two ticks, from the trace where it shows
+
+	throttled [][]window // by CPU: RT throttling
+	served    [][]window // by CPU: the fair server
+
+	rtPeriod  []timeline.Expiry // of sched_rt_period_timer, all CPUs, by time
+	cfsPeriod []timeline.Expiry // of the bandwidth timers of fair groups
+	dlTimer   [][]timeline.Expiry
+	clocks    clocks
+	wakeup    event.Name // hrtimer_wakeup
+}
+
+// afterTimer is how long after a timer's expiry a switch still counts as its effect.
+const afterTimer event.Time = 100_000
+
+// atOnce is how long a task that should have left the CPU may take to do so before the
+// delay asks for a reason of its own.
+const atOnce event.Time = 50_000
+
+// New looks over the whole trace.
+func New(x *timeline.Index) *Analysis {
+	a := &Analysis{x: x, throttled: make([][]window, len(x.CPUs)), served: make([][]window, len(x.CPUs)),
+		dlTimer: make([][]timeline.Expiry, len(x.CPUs))}
+	a.wakeup, _ = x.Names.Lookup("hrtimer_wakeup")
+	a.collectTimers()
+	a.tick = a.findTick()
+	a.clocks.collect(x)
+	for c := range x.CPUs {
+		a.findWindows(event.CPU(c))
+	}
+	return a
+}
+
+// Tick returns the distance of two scheduler ticks in ns.
+func (a *Analysis) Tick() event.Time { return a.tick }
+
+func (a *Analysis) collectTimers() {
+	name := func(s string) event.Name {
+		n, ok := a.x.Names.Lookup(s)
+		if !ok {
+			return ^event.Name(0)
+		}
+		return n
+	}
+	rt, dl := name("sched_rt_period_timer"), name("dl_task_timer")
+	cfs, slack := name("sched_cfs_period_timer"), name("sched_cfs_slack_timer")
+	for c := range a.x.CPUs {
+		for _, e := range a.x.CPUs[c].Expiries {
+			switch e.Func {
+			case rt:
+				a.rtPeriod = append(a.rtPeriod, e)
+			case dl:
+				a.dlTimer[c] = append(a.dlTimer[c], e)
+			case cfs, slack:
+				a.cfsPeriod = append(a.cfsPeriod, e)
+			}
+		}
+	}
+	for _, list := range [][]timeline.Expiry{a.rtPeriod, a.cfsPeriod} {
+		sort.SliceStable(list, func(i, j int) bool { return list[i].At < list[j].At })
+	}
+}
+
+// lastExpiry returns the last expiry at or before t, and false if there is none.
+func lastExpiry(list []timeline.Expiry, t event.Time) (timeline.Expiry, bool) {
+	i := sort.Search(len(list), func(i int) bool { return list[i].At > t })
+	if i == 0 {
+		return timeline.Expiry{}, false
+	}
+	return list[i-1], true
+}
+
+// ticks are the periods of the HZ values that kernels are built with: 1000, 300, 250, 100.
+var ticks = []event.Time{1_000_000, 3_333_333, 4_000_000, 10_000_000}
+
+// findTick takes the smallest distance between two ticks of one CPU. tick_sched_timer
+// is called tick_nohz_handler from 6.9.
+func (a *Analysis) findTick() event.Time {
+	old, ok1 := a.x.Names.Lookup("tick_sched_timer")
+	now, ok2 := a.x.Names.Lookup("tick_nohz_handler")
+	least := event.NoTime
+	for c := range a.x.CPUs {
+		last := event.NoTime
+		for _, e := range a.x.CPUs[c].Expiries {
+			if !(ok1 && e.Func == old || ok2 && e.Func == now) {
+				continue
+			}
+			if d := event.Time(e.Now) - last; last != event.NoTime && d > ticks[0]/2 && (least == event.NoTime || d < least) {
+				least = d
+			}
+			last = event.Time(e.Now)
+		}
+	}
+	for _, t := range ticks {
+		if least != event.NoTime && least > t-t/5 && least < t+t/5 {
+			return t
+		}
+	}
+	return event.Time(a.x.Facts.Tick)
+}
+
+// comm returns the text of a name.
+func (a *Analysis) comm(n event.Name) string { return a.x.Names.String(n) }
+
+// throttles reports whether this kernel may throttle real-time runqueues.
+func (a *Analysis) throttles() bool {
+	return a.x.Facts.RTThrottling != kernel.No || len(a.rtPeriod) > 0
+}

@@ -1,0 +1,181 @@
+package cause
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/latency"
+	"github.com/whylate/whylate/timeline"
+)
+
+// due is when a wake should have happened.
+type due struct {
+	at      event.Time // NoTime: not known
+	verdict Verdict
+	detail  string
+}
+
+// dueOf finds out when the wake of w was due: from the timer that the sleeper armed and
+// whose expiry comes directly before its sched_waking, else from the softirq_raise of the
+// handling that woke it. A timer that expired within its slack was not late: then due is
+// the wake itself.
+func (a *Analysis) dueOf(w *latency.Wait) due {
+	none := due{at: event.NoTime}
+	ci := a.x.CPU(w.Waker.CPU)
+	if w.Kind != latency.Wakeup || w.New || ci == nil {
+		return none
+	}
+	n := sort.Search(len(ci.Expiries), func(i int) bool { return ci.Expiries[i].At > w.Woken }) - 1
+	if n >= 0 && ci.Expiries[n].Woke == w.Task.ID && ci.Expiries[n].Func == a.wakeup {
+		if d := a.dueByTimer(w, ci.Expiries[n], n); d.at != event.NoTime {
+			return d
+		}
+		return a.dueBySoftirq(w, ci, event.SoftirqHrtimer)
+	}
+	return a.dueBySoftirq(w, ci, event.SoftirqTimer)
+}
+
+func (a *Analysis) dueByTimer(w *latency.Wait, e timeline.Expiry, n int) due {
+	arm, ok := a.armed(e.CPU, n)
+	if !ok || arm.By != w.Task.ID || arm.Expires == event.NoArg {
+		return due{at: event.NoTime}
+	}
+	offset, ok := a.clocks.offset(e)
+	if !ok {
+		return due{at: event.NoTime}
+	}
+	d := due{at: event.Time(arm.Expires - offset), verdict: Proven, detail: "expiry of its own timer"}
+	if slack := arm.Expires - arm.Soft; arm.Soft != event.NoArg && slack > 0 {
+		d.detail += fmt.Sprintf(", slack %d.%d µs included", slack/1000, slack%1000/100)
+	}
+	d.at = min(d.at, w.Woken)
+	return d
+}
+
+// dueBySoftirq takes the moment at which the softirq that woke w was raised. For HRTIMER
+// this is right if the handling expired one timer, for TIMER if it was raised only once
+// since it was last served.
+func (a *Analysis) dueBySoftirq(w *latency.Wait, ci *timeline.CPUIndex, vec int64) due {
+	none := due{at: event.NoTime}
+	i := firstEnding(ci.Softirqs, w.Woken)
+	if i == len(ci.Softirqs) {
+		return none
+	}
+	s := &ci.Softirqs[i]
+	if s.From > w.Woken || s.Vec != vec || vec == event.SoftirqHrtimer && s.Expiries != 1 {
+		return none
+	}
+	raises := ci.Raises
+	first, count := event.NoTime, 0
+	for j := sort.Search(len(raises), func(j int) bool { return raises[j].From >= s.From }) - 1; j >= 0; j-- {
+		if raises[j].Vec != vec {
+			continue
+		}
+		if raises[j].To != s.From {
+			break
+		}
+		first, count = raises[j].From, count+1
+	}
+	if count == 0 || vec == event.SoftirqTimer && count != 1 {
+		return none
+	}
+	return due{at: first, verdict: Proven, detail: "softirq_raise of its timer"}
+}
+
+// clocks knows how far the clocks of the timer bases are ahead of the trace's clock.
+type clocks struct {
+	bases []base
+}
+
+// base is one clock that timers use: CLOCK_MONOTONIC, CLOCK_REALTIME, …
+type base struct {
+	about   int64 // offset of its first sample
+	samples []sample
+	blocks  []int64 // largest offset of each blockSize samples
+}
+
+type sample struct {
+	at     event.Time
+	offset int64
+}
+
+const (
+	// sameBase is how far two samples of one base can be apart: a timer can be served
+	// that much late. Different clocks are further apart.
+	sameBase = 1_000_000_000
+	// maxBases bounds the bases; a kernel has four clocks.
+	maxBases = 16
+	// around is the stretch before and after an expiry whose samples count for it.
+	around    event.Time = 1_000_000_000
+	blockSize            = 256
+)
+
+// collect takes the samples from the expiries in hard interrupts: now is read once per
+// interrupt, so each is too small by the time until the event was stamped.
+func (c *clocks) collect(x *timeline.Index) {
+	for cpu := range x.CPUs {
+		for _, e := range x.CPUs[cpu].Expiries {
+			if e.Hard && e.Now != event.NoArg {
+				c.add(e)
+			}
+		}
+	}
+	for i := range c.bases {
+		b := &c.bases[i]
+		sort.SliceStable(b.samples, func(i, j int) bool { return b.samples[i].at < b.samples[j].at })
+		for n, s := range b.samples {
+			if n%blockSize == 0 {
+				b.blocks = append(b.blocks, s.offset)
+			}
+			last := len(b.blocks) - 1
+			b.blocks[last] = max(b.blocks[last], s.offset)
+		}
+	}
+}
+
+func (c *clocks) add(e timeline.Expiry) {
+	s := sample{e.At, e.Now - int64(e.At)}
+	if b := c.base(s.offset); b != nil {
+		b.samples = append(b.samples, s)
+	} else if len(c.bases) < maxBases {
+		c.bases = append(c.bases, base{about: s.offset, samples: []sample{s}})
+	}
+}
+
+func (c *clocks) base(offset int64) *base {
+	for i := range c.bases {
+		if d := offset - c.bases[i].about; d > -sameBase && d < sameBase {
+			return &c.bases[i]
+		}
+	}
+	return nil
+}
+
+// offset returns timer clock − trace clock for the base of e, from the expiries within a
+// second of it. ok is false without any.
+func (c *clocks) offset(e timeline.Expiry) (ns int64, ok bool) {
+	if e.Now == event.NoArg {
+		return 0, false
+	}
+	b := c.base(e.Now - int64(e.At))
+	if b == nil {
+		return 0, false
+	}
+	i := sort.Search(len(b.samples), func(i int) bool { return b.samples[i].at >= e.At-around })
+	j := sort.Search(len(b.samples), func(i int) bool { return b.samples[i].at > e.At+around })
+	for i < j {
+		if i%blockSize == 0 && i+blockSize <= j {
+			if block := b.blocks[i/blockSize]; !ok || block > ns {
+				ns, ok = block, true
+			}
+			i += blockSize
+			continue
+		}
+		if s := b.samples[i].offset; !ok || s > ns {
+			ns, ok = s, true
+		}
+		i++
+	}
+	return ns, ok
+}

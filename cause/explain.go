@@ -1,0 +1,168 @@
+package cause
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/latency"
+	"github.com/whylate/whylate/timeline"
+)
+
+// weighs is the share of a wait, one in so many, from which on a cause's verdict counts
+// for the whole.
+const weighs = 20
+
+// Explain says why w was as long as it was. The result keeps w.
+func (a *Analysis) Explain(w *latency.Wait) *Explanation {
+	e := &Explanation{Wait: w, Due: event.NoTime}
+	comm := a.comm(w.Comm)
+	wt := waiter{class: ClassOf(w.Prio, comm, false), prio: w.Prio, comm: comm}
+	wt.rank = rank(wt.class, w.Prio)
+	if w.GapFrom == event.NoTime {
+		d := a.dueOf(w)
+		e.Due, e.DueVerdict, e.DueDetail = d.at, d.verdict, d.detail
+	}
+	start := w.Woken
+	if e.Due != event.NoTime {
+		start = e.Due
+		if e.Due < w.Woken {
+			a.late(w, e.Due, e.DueVerdict, e.add)
+		}
+	}
+	e.LatenessNS = int64(w.End - start)
+	a.eachQueue(w, func(cpu event.CPU, from, to event.Time) {
+		a.cut(w, wt, cpu, from, from, to, to, func(p *piece) { e.add(a.name(p)) })
+	})
+	e.Elsewhere = a.elsewhere(w)
+	e.conclude()
+	return e
+}
+
+// eachQueue calls visit for each stretch of w on one CPU.
+func (a *Analysis) eachQueue(w *latency.Wait, visit func(cpu event.CPU, from, to event.Time)) {
+	from, cpu := w.Woken, w.CPU
+	for _, m := range w.Moves {
+		at := min(max(m.At, from), w.End)
+		if at > from {
+			visit(cpu, from, at)
+		}
+		from, cpu = at, m.To
+	}
+	if from < w.End {
+		visit(cpu, from, w.End)
+	}
+}
+
+// name asks the kinds in their order.
+func (a *Analysis) name(p *piece) Interval {
+	for _, q := range questions {
+		if i, ok := q.ask(p); ok {
+			return i
+		}
+	}
+	panic("cause: the last question always answers")
+}
+
+// add sums i with an earlier interval of the same cause.
+func (e *Explanation) add(i Interval) {
+	if i.NS == 0 {
+		return
+	}
+	for n := range e.Causes {
+		c := &e.Causes[n]
+		if c.same(&i) {
+			c.NS += i.NS
+			c.Pieces += i.Pieces
+			c.End = max(c.End, i.End)
+			c.Needs = union(c.Needs, i.Needs)
+			c.Evidence = appendRefs(c.Evidence, i.Evidence)
+			return
+		}
+	}
+	i.Evidence = slices.Clone(i.Evidence)
+	e.Causes = append(e.Causes, i)
+}
+
+// mostRefs bounds the events that one cause points to.
+const mostRefs = 64
+
+func appendRefs(list, more []Ref) []Ref {
+	for _, r := range more {
+		if len(list) < mostRefs && !slices.Contains(list, r) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+func union(list, more []string) []string {
+	if len(list) > 0 && len(more) > 0 && &list[0] == &more[0] {
+		return list
+	}
+	out := list
+	for _, s := range more {
+		if !slices.Contains(out, s) {
+			out = append(slices.Clip(out), s)
+		}
+	}
+	return out
+}
+
+// conclude orders the causes and takes the weakest verdict among those that make up at
+// least 5 % of the wait.
+func (e *Explanation) conclude() {
+	sort.SliceStable(e.Causes, func(i, j int) bool { return e.Causes[i].NS > e.Causes[j].NS })
+	e.Verdict = Proven
+	for i := range e.Causes {
+		c := &e.Causes[i]
+		if c.NS*weighs >= e.LatenessNS {
+			e.Verdict = min(e.Verdict, c.Verdict)
+			e.Needs = union(e.Needs, c.Needs)
+		}
+	}
+	if e.Wait.GapFrom != event.NoTime {
+		e.Verdict = Unknown
+	}
+}
+
+// elsewhere finds the CPUs that stood idle while the task waited. The CPU where it was
+// queued is left out. That the task may use another one is only known if it ran there.
+func (a *Analysis) elsewhere(w *latency.Wait) []Elsewhere {
+	var list []Elsewhere
+	for c := range a.x.CPUs {
+		cpu := event.CPU(c)
+		var ns int64
+		runs := a.x.CPUs[c].Runs
+		i := sort.Search(len(runs), func(i int) bool { return runs[i].End > w.Woken })
+		for ; i < len(runs) && runs[i].Start < w.End; i++ {
+			r := &runs[i]
+			if !a.x.Tracker.Task(r.Task).Idle() {
+				continue
+			}
+			from, to := max(r.Start, w.Woken), min(r.End, w.End)
+			a.eachQueue(w, func(q event.CPU, qFrom, qTo event.Time) {
+				if q != cpu {
+					ns += max(0, int64(min(to, qTo)-max(from, qFrom)))
+				}
+			})
+		}
+		if ns > 0 {
+			list = append(list, Elsewhere{cpu, ns, a.mayUse(w.Task.ID, cpu)})
+		}
+	}
+	sort.SliceStable(list, func(i, j int) bool { return list[i].NS > list[j].NS })
+	return list
+}
+
+func (a *Analysis) mayUse(id timeline.TaskID, c event.CPU) Verdict {
+	if int(id) < len(a.x.Tasks) && slices.Contains(a.x.Tasks[id].RanOn, c) {
+		return Proven
+	}
+	return Likely
+}
+
+func (a *Analysis) armed(c event.CPU, n int) (timeline.Arming, bool) {
+	arm, ok := a.x.Armed[timeline.ExpiryKey{CPU: c, N: n}]
+	return arm, ok
+}

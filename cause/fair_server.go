@@ -1,0 +1,71 @@
+package cause
+
+import (
+	"fmt"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
+)
+
+// fairServer: a fair task that real-time tasks had starved got its time from the
+// deadline server of the CPU, in front of every real-time task. It is no priority
+// inversion and no RT throttling, and sched_rt_runtime_us = −1 does not switch it off.
+//
+// Shown by: dl_task_timer expires on the CPU and at most 100 µs later a real-time task
+// that could go on (R) makes way for a fair task, on a kernel that has deadline servers;
+// until the next switch to a real-time task.
+//
+// Proven: all of it is seen, and it lasts at most the server's runtime (50 ms unless the
+// machine's snapshot says otherwise) and one tick. Else likely.
+//
+// Not this: an expiry that only arms the timer again, without the switch; the
+// replenishment of a deadline task, after which that task runs; idle instead of a fair
+// task.
+var fairServer = Kind{
+	Name:  "fair_server",
+	Title: "fair server",
+	Needs: []event.Kind{event.SchedSwitch, event.HrtimerExpireEntry},
+}
+
+func matchFairServer(p *piece) (Interval, bool) {
+	if p.waiter.class != ClassRT {
+		return Interval{}, false
+	}
+	w := in(p.a.served[p.cpu], p.from)
+	if w == nil {
+		return Interval{}, false
+	}
+	i := p.windowed(&fairServer, w)
+	if p.run != nil && p.cur.class == ClassFair {
+		i.blameTask(p.cur.task, p.run.Comm, p.cur.prio)
+	}
+	return i, true
+}
+
+// serverWindow decides whether w on c is the fair server's, and how sure that is.
+func (a *Analysis) serverWindow(c event.CPU, w *window, ended bool) bool {
+	if a.x.Facts.FairServer == kernel.No {
+		return false
+	}
+	e, ok := lastExpiry(a.dlTimer[c], w.from)
+	started := ok && w.from-e.At <= afterTimer
+	if a.x.Facts.FairServer == kernel.Maybe && !started {
+		return false
+	}
+	length := w.to - w.from
+	longest := event.Time(a.x.Facts.FairServerRuntime) + a.tick
+	w.detail = fmt.Sprintf("deadline server of CPU %d ran fair tasks in front of RT for %s", c, millis(int64(length)))
+	w.verdict = Likely
+	switch {
+	case started:
+		w.evidence = append([]Ref{{e.At, e.CPU}}, w.evidence...)
+		if ended && length <= longest && a.x.Facts.FairServer == kernel.Yes {
+			w.verdict = Proven
+		}
+	case a.x.Occurs(event.HrtimerExpireEntry):
+		w.detail += "; no dl_task_timer is seen before it"
+	default:
+		w.needs = append(w.needs, "timer:hrtimer_expire_entry")
+	}
+	return true
+}

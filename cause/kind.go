@@ -1,0 +1,112 @@
+package cause
+
+import (
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/latency"
+	"github.com/whylate/whylate/timeline"
+)
+
+// Verdict says how sure a cause is.
+type Verdict uint8
+
+// The verdicts, from the weakest to the strongest.
+const (
+	Unknown Verdict = iota
+	Likely
+	Proven
+)
+
+// String is the word of the JSON.
+func (v Verdict) String() string { return [...]string{"unknown", "likely", "proven"}[v] }
+
+// Kind is one kind of cause.
+type Kind struct {
+	Name  string // as in the JSON
+	Title string // in words, for a table
+	// Needs has the events without which the verdict cannot be proven.
+	Needs []event.Kind
+}
+
+// Kinds lists every kind once, in the order in which they are asked.
+func Kinds() []*Kind {
+	kinds := []*Kind{}
+	for _, q := range questions {
+		kinds = append(kinds, q.kind)
+	}
+	return append(kinds[1:len(kinds):len(kinds)], &lateWakeup)
+}
+
+// question asks whether a kind explains a piece; false: it does not hold.
+type question struct {
+	kind *Kind
+	ask  func(*piece) (Interval, bool)
+}
+
+// questions has the order of the definitions: gap, hard interrupt, softirq, state of the
+// runqueue, what the current task is, idle. The last one always answers.
+var questions = []question{
+	{&unknown, matchGap},
+	{&irq, matchIRQ},
+	{&softirq, matchSoftirq},
+	{&rtThrottled, matchRTThrottled},
+	{&fairServer, matchFairServer},
+	{&dlThrottled, matchDLThrottled},
+	{&cfsQuota, matchCFSQuota},
+	{&switchKind, matchSwitch},
+	{&exitTeardown, matchExitTeardown},
+	{&piBoosted, matchPIBoosted},
+	{&preemptOff, matchPreemptOff},
+	{&higherPrio, matchHigherPrio},
+	{&samePrio, matchSamePrio},
+	{&fairTurn, matchFairTurn},
+	{&idleExit, matchIdleExit},
+	{&unknown, matchUnknown},
+}
+
+// Interval is one cause: a stretch of a wait, or several of the same cause together.
+type Interval struct {
+	Kind       *Kind
+	Start, End event.Time
+	NS         int64 // time of this cause; less than End − Start if other causes lie between
+	Pieces     int   // how many stretches it sums
+	CPU        event.CPU
+	Culprit    timeline.TaskID
+	PID        event.PID // event.NoPID: nobody in particular
+	Comm       event.Name
+	Prio       event.Prio
+	Verdict    Verdict
+	Detail     string
+	Needs      []string // events that would settle it
+	Evidence   []Ref
+}
+
+// Ref points to an event of the trace by its stamp and CPU.
+type Ref struct {
+	At  event.Time
+	CPU event.CPU
+}
+
+// same reports whether a and b are one cause.
+func (a *Interval) same(b *Interval) bool {
+	return a.Kind == b.Kind && a.Culprit == b.Culprit && a.PID == b.PID && a.Verdict == b.Verdict && a.Detail == b.Detail && a.CPU == b.CPU
+}
+
+// Explanation is the answer for one wait.
+type Explanation struct {
+	Wait       *latency.Wait
+	Due        event.Time // NoTime: not known
+	DueVerdict Verdict
+	DueDetail  string
+	LatenessNS int64
+	Causes     []Interval // sum of NS is LatenessNS; largest first
+	Verdict    Verdict
+	Needs      []string
+	Elsewhere  []Elsewhere
+}
+
+// Elsewhere is a CPU that stood idle while the task waited.
+type Elsewhere struct {
+	CPU     event.CPU
+	NS      int64
+	Verdict Verdict
+}

@@ -1,0 +1,166 @@
+package cause
+
+import (
+	"sort"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/latency"
+	"github.com/whylate/whylate/timeline"
+)
+
+// piece is a stretch of a wait in which nothing changes on the CPU where the task was
+// queued.
+type piece struct {
+	a        *Analysis
+	w        *latency.Wait
+	waiter   waiter
+	cpu      event.CPU
+	ci       *timeline.CPUIndex
+	from, to event.Time
+
+	// since is when the task came to this CPU's queue, or was on its way there: the
+	// start of the wait or its last move.
+	since event.Time
+	// end is when it left the queue.
+	end event.Time
+
+	n   int           // index of the run that covers the piece, −1: nobody known
+	run *timeline.Run // nil: nobody known
+	cur running
+
+	irq, softirq *timeline.Span
+	gap          bool
+}
+
+// waiter is the priority of the task that waits: effective, and its own.
+type waiter struct {
+	class Class
+	rank  int
+	prio  event.Prio
+	comm  string
+}
+
+// interval returns the piece as a cause of kind k blamed on nobody.
+func (p *piece) interval(k *Kind, v Verdict) Interval {
+	return Interval{Kind: k, Start: p.from, End: p.to, NS: int64(p.to - p.from), Pieces: 1, CPU: p.cpu,
+		Culprit: timeline.NoTask, PID: event.NoPID, Prio: event.NoPrio, Verdict: v}
+}
+
+// blame returns the piece as a cause of kind k of the current task, shown by the switch
+// to it.
+func (p *piece) blame(k *Kind, v Verdict) Interval {
+	i := p.interval(k, v)
+	i.blameTask(p.cur.task, p.run.Comm, p.cur.prio)
+	if !p.run.Marks.Has(timeline.MarkUnseenStart) {
+		i.Evidence = append(i.Evidence, Ref{p.run.Start, p.cpu})
+	}
+	return i
+}
+
+func (i *Interval) blameTask(t *timeline.Task, comm event.Name, prio event.Prio) {
+	i.Culprit, i.PID, i.Comm, i.Prio = t.ID, t.PID, comm, prio
+}
+
+// cut splits [from, to) on cpu where the current task, its priority, interrupts, gaps
+// or windows change, and calls visit for each piece.
+func (a *Analysis) cut(w *latency.Wait, wt waiter, cpu event.CPU, since, from, to, end event.Time, visit func(*piece)) {
+	ci := a.x.CPU(cpu)
+	p := piece{a: a, w: w, waiter: wt, cpu: cpu, ci: ci, since: since, end: end, n: -1}
+	for at := from; at < to; {
+		next := to
+		p.from = at
+		if ci != nil {
+			next = a.look(&p, ci, at, to)
+		}
+		p.to = next
+		visit(&p)
+		at = next
+	}
+}
+
+// look fills in what holds at t and returns when it may change, at most limit.
+func (a *Analysis) look(p *piece, ci *timeline.CPUIndex, t, limit event.Time) event.Time {
+	next := limit
+	p.gap, next = within(ci.Gaps, t, next, nil)
+	p.irq, p.softirq = nil, nil
+	if in, n := within(ci.IRQs, t, next, &p.irq); !in {
+		p.irq, next = nil, n
+	} else {
+		next = n
+	}
+	if in, n := within(ci.Softirqs, t, next, &p.softirq); !in {
+		p.softirq, next = nil, n
+	} else {
+		next = n
+	}
+	for _, windows := range [][]window{a.throttled[p.cpu], a.served[p.cpu]} {
+		next = edge(windows, t, next)
+	}
+	if q := p.w.Queued; q > t && q < next {
+		next = q
+	}
+	p.n, p.run = a.x.RunAt(p.cpu, t), nil
+	if p.n < 0 {
+		return min(next, a.nextRun(ci, t, next))
+	}
+	p.run = &ci.Runs[p.n]
+	p.cur = a.runningAt(p.run, t, p.waiter.rank)
+	next = min(next, p.run.End)
+	ti := &a.x.Tasks[p.run.Task]
+	changes := ti.PrioChanges
+	if i := sort.Search(len(changes), func(i int) bool { return changes[i].At > t }); i < len(changes) {
+		next = min(next, changes[i].At)
+	}
+	for _, mark := range []event.Time{ti.ExitMark, ti.ProcessExit} {
+		if mark != event.NoTime && mark > t && mark < next {
+			next = mark
+		}
+	}
+	return next
+}
+
+// within reports whether a span covers t, and the next edge after t up to limit.
+func within(spans []timeline.Span, t, limit event.Time, hit **timeline.Span) (bool, event.Time) {
+	i := firstEnding(spans, t)
+	if i == len(spans) {
+		return false, limit
+	}
+	s := &spans[i]
+	if s.From > t {
+		return false, min(limit, s.From)
+	}
+	if hit != nil {
+		*hit = s
+	}
+	return true, min(limit, s.To)
+}
+
+// firstEnding returns the first span that ends after t.
+func firstEnding(spans []timeline.Span, t event.Time) int {
+	lo, hi := 0, len(spans)
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if spans[mid].To > t {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return lo
+}
+
+func (a *Analysis) nextRun(ci *timeline.CPUIndex, t, limit event.Time) event.Time {
+	lo, hi := 0, len(ci.Runs)
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if ci.Runs[mid].Start > t {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	if lo < len(ci.Runs) {
+		return min(limit, ci.Runs[lo].Start)
+	}
+	return limit
+}

@@ -1,0 +1,43 @@
+package cause
+
+import (
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/timeline"
+)
+
+// preemptOff: a task that goes after the waiter kept the CPU, because preemption or
+// interrupts were off, or because its kernel does not preempt code in kernel mode.
+//
+// Shown by: a task that goes after the waiter is current for more than 50 µs from the
+// moment at which it should have made way.
+//
+// Proven: irq_disable or preempt_disable and the event that ends it lie around the
+// stretch. Likely: by elimination, since nothing else explains it.
+//
+// Not this: a task that was switched in when the waiter was already queued, which is a
+// choice of the scheduler; the first 50 µs after a wake (switch).
+var preemptOff = Kind{
+	Name:  "preempt_off",
+	Title: "preemption off",
+	Needs: []event.Kind{event.PreemptDisable, event.IRQDisable},
+}
+
+func matchPreemptOff(p *piece) (Interval, bool) {
+	if !p.lower() || p.cameAfter() {
+		return Interval{}, false
+	}
+	i := p.blame(&preemptOff, Likely)
+	for _, s := range timeline.Overlapping(p.ci.OffSpans, p.from, p.to) {
+		if s.From <= p.from && s.To >= p.to-atOnce {
+			i.Verdict = Proven
+			i.Evidence = append(i.Evidence, Ref{s.From, p.cpu}, Ref{s.To, p.cpu})
+			i.Detail = "preemption or interrupts off: " + p.a.comm(s.Name)
+			return i, true
+		}
+	}
+	i.Detail = "it should have made way; nothing but preemption or interrupts off, or a stolen CPU, explains it"
+	if !p.a.x.Occurs(event.PreemptDisable) {
+		i.Needs = []string{"preemptirq:preempt_disable", "preemptirq:irq_disable"}
+	}
+	return i, true
+}

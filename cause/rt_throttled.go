@@ -1,0 +1,115 @@
+package cause
+
+import (
+	"fmt"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/timeline"
+)
+
+// rtThrottled: the real-time tasks of the CPU had used up sched_rt_runtime_us, and the
+// kernel kept all of them off it until the next sched_rt_period_us.
+//
+// Shown by: a switch from a real-time task that could go on (R) to a fair task or to
+// idle, on a kernel without fair servers, until the first switch to a real-time task at
+// most 100 µs after sched_rt_period_timer has expired, on whichever CPU that was. Stop
+// class, deadline tasks and fair tasks that become real-time may run inside; they are no
+// counter-evidence.
+//
+// Proven: start and end are seen, and the sum S of sched_stat_runtime of the real-time
+// and deadline tasks of this CPU since the last expiry is known: the budget R then lies in
+// (S − tick, S], which is printed. Else likely, from the pattern alone.
+//
+// Not this: a real-time task that leaves with R for a fair one on a kernel with fair
+// servers; the timer's expiry without the switch; a real-time task that goes to sleep.
+var rtThrottled = Kind{
+	Name:  "rt_throttled",
+	Title: "RT throttling",
+	Needs: []event.Kind{event.SchedSwitch, event.HrtimerExpireEntry, event.SchedStatRuntime},
+}
+
+func matchRTThrottled(p *piece) (Interval, bool) {
+	if p.waiter.class != ClassRT {
+		return Interval{}, false
+	}
+	w := in(p.a.throttled[p.cpu], p.from)
+	if w == nil {
+		return Interval{}, false
+	}
+	return p.windowed(&rtThrottled, w), true
+}
+
+// windowed returns the piece as caused by a window.
+func (p *piece) windowed(k *Kind, w *window) Interval {
+	i := p.interval(k, w.verdict)
+	i.Detail, i.Needs, i.Evidence = w.detail, w.needs, w.evidence
+	if w.culprit != timeline.NoTask {
+		t := p.a.x.Tracker.Task(w.culprit)
+		i.blameTask(t, t.Comm, t.Prio)
+	}
+	return i
+}
+
+// throttledWindow decides whether w, which begins after runs[start] and ends before
+// runs[end], is RT throttling, and how sure that is.
+func (a *Analysis) throttledWindow(c event.CPU, runs []timeline.Run, start, end int, w *window) bool {
+	if !a.throttles() {
+		return false
+	}
+	timersSeen := a.x.Occurs(event.HrtimerExpireEntry)
+	endSeen := false
+	for ; end < len(runs) && timersSeen; end = a.nextRealTime(runs, end+1) {
+		w.to = runs[end].Start
+		e, ok := lastExpiry(a.rtPeriod, w.to)
+		if ok && e.At > w.from && w.to-e.At <= afterTimer {
+			endSeen = true
+			w.evidence = append(w.evidence[:1:1], Ref{e.At, e.CPU}, Ref{w.to, c})
+			break
+		}
+		if _, _, boosted := a.x.PrioAt(&runs[end], w.to); !boosted {
+			return false // a real-time task ran although nothing had ended the window
+		}
+	}
+	if timersSeen && !endSeen {
+		if end < len(runs) || len(a.rtPeriod) == 0 {
+			return false
+		}
+		w.to = a.x.To // the trace ends within the window
+	}
+	a.blameBudget(c, w, endSeen)
+	return true
+}
+
+// blameBudget names who used the budget that ran out at the start of w.
+func (a *Analysis) blameBudget(c event.CPU, w *window, endSeen bool) {
+	w.verdict = Likely
+	from := w.from - event.Time(a.x.Facts.RTPeriod)
+	e, began := lastExpiry(a.rtPeriod, w.from)
+	if began && e.At > from-a.tick {
+		from = e.At
+		w.evidence = append(w.evidence, Ref{e.At, e.CPU})
+	}
+	users, sum := a.usage(c, from, w.from)
+	exact := len(users) > 0
+	if !exact {
+		users, sum = a.usageBySwitches(c, from, w.from)
+	}
+	if len(users) > 0 {
+		w.culprit = users[0].task
+	}
+	w.detail = fmt.Sprintf("RT tasks kept off CPU %d for %s; budget used by %s", c, millis(int64(w.to-w.from)), a.describe(users))
+	switch {
+	case began && exact && endSeen:
+		w.verdict = Proven
+		w.detail += fmt.Sprintf(" (sched_rt_runtime_us is more than %d and at most %d)", (sum-int64(a.tick))/1000, sum/1000)
+	case !began:
+		w.detail += " in the second before"
+		w.needs = append(w.needs, "timer:hrtimer_expire_entry")
+	}
+	if !exact {
+		w.needs = append(w.needs, "sched:sched_stat_runtime")
+	}
+	if !endSeen && began {
+		w.detail += "; its end is not in the trace"
+	}
+}

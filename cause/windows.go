@@ -1,0 +1,161 @@
+package cause
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
+	"github.com/whylate/whylate/timeline"
+)
+
+// window is a stretch in which a runqueue is in a state that keeps a class out.
+type window struct {
+	from, to event.Time
+	verdict  Verdict
+	culprit  timeline.TaskID // who brought it about; NoTask: see the current task
+	detail   string
+	needs    []string
+	evidence []Ref
+}
+
+// in returns the window that covers t.
+func in(windows []window, t event.Time) *window {
+	i := sort.Search(len(windows), func(i int) bool { return windows[i].to > t })
+	if i < len(windows) && windows[i].from <= t {
+		return &windows[i]
+	}
+	return nil
+}
+
+// edge returns the next start or end of a window after t, at most limit.
+func edge(windows []window, t, limit event.Time) event.Time {
+	i := sort.Search(len(windows), func(i int) bool { return windows[i].to > t })
+	if i == len(windows) {
+		return limit
+	}
+	if windows[i].from > t {
+		return min(limit, windows[i].from)
+	}
+	return min(limit, windows[i].to)
+}
+
+// realTime reports whether a run that begins or ends with prio is one of a real-time
+// task; the stop class shows priority 0 too and is none.
+func (a *Analysis) realTime(r *timeline.Run, prio event.Prio) bool {
+	return ClassOf(prio, a.comm(r.Comm), a.x.Tracker.Task(r.Task).Idle()) == ClassRT
+}
+
+// findWindows looks for the one pattern that both RT throttling and the fair server
+// leave: a real-time task that could go on makes way for a fair task or for idle.
+func (a *Analysis) findWindows(c event.CPU) {
+	runs := a.x.CPUs[c].Runs
+	for i := 0; i+1 < len(runs); i++ {
+		prev, next := &runs[i], &runs[i+1]
+		if !prev.State.Runnable() || prev.Marks&(timeline.MarkOpen|timeline.MarkLast) != 0 || prev.End != next.Start {
+			continue
+		}
+		idle := a.x.Tracker.Task(next.Task).Idle()
+		if !a.realTime(prev, prev.PrioOut) || !idle && !next.PrioIn.Fair() {
+			continue
+		}
+		end := a.nextRealTime(runs, i+1)
+		w := window{from: prev.End, to: a.x.To, culprit: timeline.NoTask, evidence: []Ref{{prev.End, c}}}
+		if end < len(runs) {
+			w.to = runs[end].Start
+			w.evidence = append(w.evidence, Ref{w.to, c})
+		}
+		switch {
+		case !idle && a.serverWindow(c, &w, end < len(runs)):
+			a.served[c] = append(a.served[c], w)
+		case a.x.Facts.FairServer != kernel.Yes && a.throttledWindow(c, runs, i, end, &w):
+			a.throttled[c] = append(a.throttled[c], w)
+		default:
+			continue
+		}
+		i = max(i, min(end, len(runs))-2)
+	}
+}
+
+// nextRealTime returns the first run from i on that begins as a real-time one, len(runs)
+// if there is none.
+func (a *Analysis) nextRealTime(runs []timeline.Run, i int) int {
+	for ; i < len(runs); i++ {
+		if a.realTime(&runs[i], runs[i].PrioIn) {
+			return i
+		}
+	}
+	return i
+}
+
+// user is one who used a budget.
+type user struct {
+	task timeline.TaskID
+	ns   int64
+}
+
+// usage sums what real-time and deadline tasks were charged on c in (from, to], the
+// largest first.
+func (a *Analysis) usage(c event.CPU, from, to event.Time) (users []user, sum int64) {
+	charges := a.x.CPUs[c].Charges
+	i := sort.Search(len(charges), func(i int) bool { return charges[i].At > from })
+	for ; i < len(charges) && charges[i].At <= to; i++ {
+		users = addUser(users, charges[i].Task, charges[i].NS)
+		sum += charges[i].NS
+	}
+	sort.SliceStable(users, func(i, j int) bool { return users[i].ns > users[j].ns })
+	return users, sum
+}
+
+// usageBySwitches sums the time that real-time and deadline tasks held c in (from, to].
+func (a *Analysis) usageBySwitches(c event.CPU, from, to event.Time) (users []user, sum int64) {
+	runs := a.x.CPUs[c].Runs
+	i := sort.Search(len(runs), func(i int) bool { return runs[i].End > from })
+	for ; i < len(runs) && runs[i].Start < to; i++ {
+		r := &runs[i]
+		idle := a.x.Tracker.Task(r.Task).Idle()
+		class := ClassOf(r.PrioOut, a.comm(r.Comm), idle)
+		if class == ClassUnknown {
+			class = ClassOf(r.PrioIn, a.comm(r.Comm), idle)
+		}
+		if class != ClassRT && class != ClassDeadline {
+			continue
+		}
+		ns := int64(min(r.End, to) - max(r.Start, from))
+		users = addUser(users, r.Task, ns)
+		sum += ns
+	}
+	sort.SliceStable(users, func(i, j int) bool { return users[i].ns > users[j].ns })
+	return users, sum
+}
+
+func addUser(users []user, t timeline.TaskID, ns int64) []user {
+	for i := range users {
+		if users[i].task == t {
+			users[i].ns += ns
+			return users
+		}
+	}
+	return append(users, user{t, ns})
+}
+
+// describe names at most three users of a budget.
+func (a *Analysis) describe(users []user) string {
+	var b strings.Builder
+	for i, u := range users {
+		if i == 3 {
+			fmt.Fprintf(&b, " and %d more", len(users)-3)
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		t := a.x.Tracker.Task(u.task)
+		fmt.Fprintf(&b, "%s/%d %s", a.comm(t.Comm), t.PID, millis(u.ns))
+	}
+	return b.String()
+}
+
+// millis prints ns as milliseconds with one decimal, rounded down.
+func millis(ns int64) string { return fmt.Sprintf("%d.%d ms", ns/1e6, ns%1e6/1e5) }
