@@ -140,12 +140,7 @@ func microseconds(b []byte) (int64, bool) {
 	return ns, hasPrefix(trimLeft(b[i:]), "us")
 }
 
-// leaf is the exit of a leaf function that is still to come.
-type leaf struct {
-	ev event.Event
-}
-
-// maxLeaves bounds the pending exits to what the queue can take at once.
+// maxLeaves bounds the exits of leaf functions that are still to come to what the queue can take at once.
 const maxLeaves = slack - 8
 
 // addLeaf notes that the function entered with ev returns after length ns.
@@ -157,23 +152,24 @@ func (s *stream) addLeaf(ev *event.Event, length int64) {
 	exit.Kind, exit.Arg = event.FuncExit, length
 	exit.Name = s.cache.name([]byte("funcgraph_exit"))
 	exit.Time += event.Time(length)
-	s.leaves = append(s.leaves, leaf{exit})
+	s.leaves = append(s.leaves, exit)
 }
 
-// flushLeaves inserts the exits that come before ev. The time printed includes the
-// tracer's own, so an exit may seem to lie behind the next event of its CPU; it cannot.
-func (s *stream) flushLeaves(ev *event.Event) {
+// flushLeaves inserts the exits that come before an event on cpu at now. The time printed
+// includes the tracer's own, so an exit may seem to lie behind the next event of its CPU;
+// it cannot.
+func (s *stream) flushLeaves(cpu event.CPU, now event.Time) {
 	kept := s.leaves[:0]
 	for i := range s.leaves {
-		l := &s.leaves[i].ev
-		switch {
-		case l.CPU == ev.CPU && l.Time > ev.Time:
-			l.Time = ev.Time
-		case l.Time > ev.Time:
-			kept = append(kept, s.leaves[i])
-			continue
+		exit := &s.leaves[i]
+		if exit.Time > now {
+			if exit.CPU != cpu {
+				kept = append(kept, *exit)
+				continue
+			}
+			exit.Time = now
 		}
-		s.queue.insert(l)
+		s.queue.insert(exit)
 	}
 	s.leaves = kept
 }
@@ -231,6 +227,12 @@ func (s *stream) decodeSyscallText(ev *event.Event, b []byte) bool {
 // decodePrint reads the text of markers. trace-cmd puts the caller in front of it, by
 // name ("tracing_mark_write: text") or by address.
 func decodePrint(s *stream, ev *event.Event, b []byte) bool {
+	if v, ok := cutPrefix(b, "ip="); ok { // raw
+		if _, text, ok := bytes.Cut(v, []byte(" buf=")); ok {
+			ev.Text = s.cache.text(text)
+			return true
+		}
+	}
 	if name := s.f.names.String(ev.Name); name != "tracing_mark_write" {
 		if i := indexOf(b, ": "); i > 0 && i < 128 && bytes.IndexByte(b[:i], ' ') < 0 {
 			b = b[i+2:]

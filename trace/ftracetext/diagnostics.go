@@ -14,7 +14,7 @@ func (s *stream) finish() {
 		end = max(end, c.last)
 	}
 	for i := range s.leaves {
-		s.queue.insert(&s.leaves[i].ev)
+		s.queue.insert(&s.leaves[i])
 	}
 	s.leaves = nil
 	if s.gaps == 0 || !end.Valid() {

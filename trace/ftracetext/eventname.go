@@ -49,6 +49,9 @@ func kindOf(name []byte) event.Kind {
 // splitEvent cuts "name: fields" of ftrace and trace-cmd. name is nil where the text has
 // no name in front: the function tracer and others that print only their message.
 func splitEvent(b []byte) (name, fields []byte) {
+	if len(b) == 0 || isDigit(b[0]) {
+		return nil, b
+	}
 	for i, c := range b {
 		if c == ':' {
 			if i == 0 || (i+1 < len(b) && b[i+1] != ' ' && b[i+1] != '\t') {

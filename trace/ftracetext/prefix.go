@@ -45,7 +45,7 @@ func parsePrefix(b []byte, ev *event.Event, p *prefix) bool {
 	start := skipSpaces(b, 0)
 	end := min(len(b), start+maxComm)
 	for i := start; i+1 < end; i++ {
-		if b[i] != '-' || !isDigit(b[i+1]) {
+		if b[i] != '-' || !isDigit(b[i+1]) && b[i+1] != '?' {
 			continue
 		}
 		if p.afterComm(b, i+1, ev) {
@@ -63,6 +63,9 @@ func (p *prefix) afterComm(b []byte, i int, ev *event.Event) bool {
 		return false
 	}
 	ev.PID = event.PID(pid)
+	if j == i {
+		ev.PID, j = event.NoPID, i+1 // "?", as AppendEvent writes it
+	}
 	ev.TGID, p.hasTGID = event.NoPID, false
 	i = skipSpaces(b, j)
 	if i < len(b) && b[i] == '(' {
@@ -106,6 +109,9 @@ func (p *prefix) tgid(b []byte, i int, ev *event.Event) int {
 // bracketCPU reads "002] d.h2. " up to the time.
 func (p *prefix) bracketCPU(b []byte, i int, ev *event.Event) int {
 	cpu, j := digits(b, i)
+	if j == i && hasPrefix(b[i:], "---") {
+		cpu, j = int64(event.NoCPU), i+3 // as AppendEvent writes it
+	}
 	if j == i || j >= len(b) || b[j] != ']' || cpu > maxCPU {
 		return -1
 	}

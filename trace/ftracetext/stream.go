@@ -17,9 +17,9 @@ type stream struct {
 	queue    queue
 	events   map[string]known
 	cpus     []cpuState
-	leaves   []leaf
-	lastKind event.Kind // of the line before: free text may go on in the next line
-	gaps     int        // CPUs with a pending gap
+	leaves   []event.Event // exits of leaf functions that are still to come
+	lastKind event.Kind    // of the line before: free text may go on in the next line
+	gaps     int           // CPUs with a pending gap
 	draining bool
 	err      error
 
@@ -117,7 +117,8 @@ func (s *stream) line(b []byte) {
 	}
 	s.inLegend = false
 	s.context(ev, &p)
-	s.stamp(ev)
+	s.stamp(ev.CPU, ev.Time)
+	ev = s.queue.slot() // it moved on where a gap or an exit came in front of it
 	keep := s.decode(ev, &p)
 	s.lastKind = ev.Kind
 	if keep {
@@ -152,18 +153,18 @@ func (s *stream) context(ev *event.Event, p *prefix) {
 
 // stamp keeps the time of the last event of each CPU, and puts a gap in front of the
 // first event after a loss, and the exits of leaf functions where they belong.
-func (s *stream) stamp(ev *event.Event) {
+func (s *stream) stamp(cpu event.CPU, now event.Time) {
 	if len(s.leaves) > 0 {
-		s.flushLeaves(ev)
+		s.flushLeaves(cpu, now)
 	}
-	if ev.CPU < 0 {
+	if cpu < 0 {
 		return
 	}
-	c := s.cpu(ev.CPU)
+	c := s.cpu(cpu)
 	if c.lost != 0 {
-		s.gap(ev.CPU, c, ev.Time)
+		s.gap(cpu, c, now)
 	}
-	c.last = ev.Time
+	c.last = now
 }
 
 func (s *stream) cpu(n event.CPU) *cpuState {
