@@ -1,22 +1,112 @@
-// Package explain runs the two passes over a trace and fills the public results.
 package explain
 
 import (
+	"errors"
+	"fmt"
+
+	"github.com/whylate/whylate/cause"
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
+	"github.com/whylate/whylate/latency"
 	"github.com/whylate/whylate/result"
+	"github.com/whylate/whylate/timeline"
 )
 
-// Explain tells each late wait of src with causes that sum to it.
-func Explain(src event.Source, o Options) (*result.Explain, error) {
-	return nil, event.ErrNotSupported
+// ErrNoSuchWait says that Options.WaitID names no wait of the trace.
+var ErrNoSuchWait = errors.New("no such wait in this trace")
+
+// Explain tells each late wait of src with causes that sum to its lateness. Errors are
+// those of the reader, and ErrNoSuchWait.
+func Explain(src Source, o Options) (*result.Explain, error) {
+	info, names := src.Info(), src.Names()
+	tr := timeline.NewTracker(info.Machine, names)
+	b := timeline.NewBuilder(tr, kernel.Of(info.Kernel), names)
+	f, err := pass(src, event.Options{Progress: part(o.Progress, 0, 2)}, tr, b.Push)
+	if err != nil {
+		return nil, err
+	}
+	b.Finish()
+	x := b.Index()
+	a := cause.New(x)
+
+	rs := newRows(o.By, names, info)
+	late := &chosen{o: &o, buckets: make(map[bucketKey]*worst)}
+	again := timeline.NewTracker(info.Machine, names)
+	lt := latency.NewTracker(again, func(w *latency.Wait) { explainWait(a, w, names, &o, rs, late) })
+	if _, err := pass(src, event.Options{Want: latency.Needs, Progress: part(o.Progress, 1, 2)}, again, lt.Push); err != nil {
+		return nil, fmt.Errorf("second pass: %w", err)
+	}
+	lt.Finish()
+
+	r := &result.Explain{Schema: "whylate.explain/1", Input: f.input(src, &o, tr.CPUs()), Tasks: rs.results(), Late: []result.Late{}}
+	list := late.ordered()
+	if o.WaitID != "" && len(list) == 0 {
+		return nil, fmt.Errorf("wait %q: %w; `whylate explain` prints the names of the late ones", o.WaitID, ErrNoSuchWait)
+	}
+	for i := range list {
+		r.Late = append(r.Late, list[i].fill(names, f.start))
+	}
+	if o.Evidence {
+		if err := addEvidence(src, names, list, r.Late); err != nil {
+			return nil, err
+		}
+	}
+	if late.dropped > 0 {
+		f.diags = event.Diagnose(f.diags, "more", late.dropped, "late waits beyond the first 100,000 are not told")
+	}
+	r.Diagnostics = diagnostics(&f, tr, lt)
+	return r, nil
 }
 
-// Latency tells the waits of src as one row per task (or what o.By says).
-func Latency(src event.Source, o Options) (*result.Latency, error) {
-	return nil, event.ErrNotSupported
+// explainWait takes in one wait of the second pass.
+func explainWait(a *cause.Analysis, w *latency.Wait, names *event.Names, o *Options, rs *rows, late *chosen) {
+	comm := names.String(w.Comm)
+	if !o.wants(w, comm) {
+		return
+	}
+	class := cause.ClassOf(w.Base, comm, false)
+	r := rs.of(w, class)
+	r.count(w)
+	e := a.Explain(w)
+	r.explain(e)
+	late.add(lateWait{e, class, rankOf(class, comm)})
 }
 
-// Inspect tells what is in src and which verdicts its events support.
-func Inspect(src event.Source, o Options) (*result.Info, error) {
-	return nil, event.ErrNotSupported
+// Latency tells the waits of src as one row per task, or what o.By says.
+func Latency(src Source, o Options) (*result.Latency, error) {
+	info, names := src.Info(), src.Names()
+	tr := timeline.NewTracker(info.Machine, names)
+	rs := newRows(o.By, names, info)
+	lt := latency.NewTracker(tr, func(w *latency.Wait) {
+		comm := names.String(w.Comm)
+		if !o.wants(w, comm) {
+			return
+		}
+		r := rs.of(w, cause.ClassOf(w.Base, comm, false))
+		if o.Hist.BucketNS > 0 && r.hist == nil {
+			r.hist = latency.NewBuckets(o.Hist.BucketNS, o.Hist.Buckets)
+		}
+		r.count(w)
+	})
+	f, err := pass(src, event.Options{Want: latency.Needs, Progress: o.Progress}, tr, lt.Push)
+	if err != nil {
+		return nil, err
+	}
+	lt.Finish()
+	r := &result.Latency{Schema: "whylate.latency/1", Input: f.input(src, &o, tr.CPUs()), By: string(rs.by), Tasks: rs.results()}
+	for _, row := range rs.list {
+		if row.hist != nil && row.hist.Waits() > 0 {
+			r.Histograms = append(r.Histograms, rs.histogram(row))
+		}
+	}
+	r.Diagnostics = diagnostics(&f, tr, lt)
+	return r, nil
+}
+
+// part scales the progress of pass n of m to the whole.
+func part(progress func(done, total int64), n, m int64) func(done, total int64) {
+	if progress == nil {
+		return nil
+	}
+	return func(done, total int64) { progress(n*total+done, m*total) }
 }

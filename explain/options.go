@@ -4,6 +4,12 @@ import (
 	"github.com/whylate/whylate/event"
 )
 
+// Source is a trace together with the names of its events; *trace.File is one.
+type Source interface {
+	event.Source
+	Names() *event.Names
+}
+
 // Options chooses what is looked at and how much of it is told.
 type Options struct {
 	File string // as the user named it; only printed

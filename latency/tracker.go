@@ -23,9 +23,7 @@ type Tracker struct {
 }
 
 // Needs has the kinds without which waits are not found or not right.
-var Needs = event.Kinds(event.SchedSwitch, event.SchedWaking, event.SchedWakeup, event.SchedWakeupNew,
-	event.SchedMigrateTask, event.SchedPISetprio, event.SchedProcessFork, event.SchedProcessExec,
-	event.SchedProcessExit, event.SchedProcessFree, event.TaskNewtask, event.TaskRename, event.SysEnter)
+var Needs = timeline.Needs
 
 // waiting is what is known of one task's wait.
 type waiting struct {

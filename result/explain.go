@@ -79,6 +79,7 @@ type Late struct {
 	IdleElsewhere []IdleElsewhere `json:"idle_elsewhere"`
 	Advice        []Advice        `json:"advice"`
 	Needs         []string        `json:"needs"`
+	Evidence      []string        `json:"evidence,omitempty"` // its beginning and end, with -v
 }
 
 // Waker is who made the task runnable: a task, or an interrupt (context "irq", "softirq").
@@ -90,16 +91,18 @@ type Waker struct {
 
 // Cause is one interval of a wait.
 type Cause struct {
-	Kind     string   `json:"kind"`
-	NS       int64    `json:"ns"`
-	StartNS  int64    `json:"start_ns"`
-	CPU      int32    `json:"cpu"`
-	Comm     string   `json:"comm"`
-	PID      int32    `json:"pid"` // −1: nobody in particular
-	Prio     int32    `json:"prio"`
-	Verdict  string   `json:"verdict"`
-	Detail   string   `json:"detail"`
-	Evidence []string `json:"evidence,omitempty"` // event lines, with -v
+	Kind    string `json:"kind"`
+	NS      int64  `json:"ns"`
+	StartNS int64  `json:"start_ns"`
+	CPU     int32  `json:"cpu"`
+	Comm    string `json:"comm"`
+	PID     int32  `json:"pid"` // −1: nobody in particular
+	Prio    int32  `json:"prio"`
+	Verdict string `json:"verdict"`
+	Detail  string `json:"detail"`
+	// Intervals is how many stretches NS sums; StartNS is the start of the first.
+	Intervals int      `json:"intervals"`
+	Evidence  []string `json:"evidence,omitempty"` // event lines, with -v
 }
 
 // IdleElsewhere is a CPU that stood idle for NS of the wait.

@@ -8,6 +8,11 @@ import (
 // maxCPUs bounds the CPU numbers that are believed; NR_CPUS of any kernel is lower.
 const maxCPUs = 8192
 
+// Needs has the kinds that a Tracker must see for its state and its checks.
+var Needs = event.Kinds(event.SchedSwitch, event.SchedWaking, event.SchedWakeup, event.SchedWakeupNew,
+	event.SchedMigrateTask, event.SchedPISetprio, event.SchedProcessFork, event.SchedProcessExec,
+	event.SchedProcessExit, event.SchedProcessFree, event.TaskNewtask, event.TaskRename, event.SysEnter)
+
 // CPU is what the tracker knows of one CPU.
 type CPU struct {
 	Current *Task      // nil: not known

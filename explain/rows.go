@@ -1,0 +1,202 @@
+package explain
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/whylate/whylate/cause"
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/latency"
+	"github.com/whylate/whylate/result"
+	"github.com/whylate/whylate/timeline"
+)
+
+// rowKey tells rows apart. A task that changed its class or priority has a row for each.
+type rowKey struct {
+	task  timeline.TaskID
+	class cause.Class
+	prio  event.Prio
+	group string
+}
+
+// row gathers the waits of one task, or of one group of tasks.
+type row struct {
+	task              *timeline.Task // nil for a group
+	comm              event.Name
+	class             cause.Class
+	prio              event.Prio
+	group             string
+	rank              rank
+	wakeup, preempted latency.Series
+	worst             int64 // largest lateness
+	hist              *latency.Buckets
+	blame             map[blameKey]*blame
+}
+
+type blameKey struct {
+	kind    *cause.Kind
+	culprit timeline.TaskID
+	name    event.Name // of an interrupt
+}
+
+type blame struct {
+	pid   event.PID
+	comm  event.Name
+	waits int64
+	ns    int64
+}
+
+// rows holds all rows of an answer.
+type rows struct {
+	by    By
+	names *event.Names
+	tgid  func(*timeline.Task) event.PID
+	byKey map[rowKey]*row
+	list  []*row
+}
+
+func newRows(by By, names *event.Names, info *event.Info) *rows {
+	if by == "" {
+		by = ByTask
+	}
+	return &rows{by: by, names: names, byKey: make(map[rowKey]*row), tgid: func(t *timeline.Task) event.PID {
+		if t.TGID != event.NoPID {
+			return t.TGID
+		}
+		if p, ok := info.TGIDs[t.PID]; ok {
+			return p
+		}
+		return event.NoPID
+	}}
+}
+
+// of returns the row of w.
+func (rs *rows) of(w *latency.Wait, class cause.Class) *row {
+	k := rowKey{task: timeline.NoTask}
+	switch rs.by {
+	case ByTask:
+		k.task, k.class, k.prio = w.Task.ID, class, w.Base
+	case ByComm:
+		k.group = rs.names.String(w.Comm)
+	case ByProcess:
+		k.group = "pid " + fmt.Sprint(w.Task.PID)
+		if p := rs.tgid(w.Task); p != event.NoPID {
+			k.group = fmt.Sprint("process ", p)
+		}
+	case ByCGroup:
+		k.group = "" // no event names the group of a task
+	case ByCPU:
+		k.group = fmt.Sprintf("CPU %d", w.CPUAt(w.End))
+	}
+	r := rs.byKey[k]
+	if r == nil {
+		r = &row{class: class, prio: w.Base, group: k.group, rank: rankKernel, blame: make(map[blameKey]*blame)}
+		if rs.by == ByTask {
+			r.task = w.Task
+		} else {
+			r.prio = event.NoPrio
+		}
+		rs.byKey[k] = r
+		rs.list = append(rs.list, r)
+	}
+	if r.class != class {
+		r.class = cause.ClassUnknown
+	}
+	r.comm = w.Comm
+	r.rank = min(r.rank, rankOf(class, rs.names.String(w.Comm)))
+	return r
+}
+
+// count adds the length of w to its series. The length of a wait across a gap is only
+// an upper bound, and an open wait has none: neither is counted.
+func (r *row) count(w *latency.Wait) {
+	if w.GapFrom != event.NoTime || w.Open() {
+		return
+	}
+	if w.Kind != latency.Wakeup {
+		r.preempted.Add(w.Length())
+		return
+	}
+	r.wakeup.Add(w.Length())
+	if r.hist != nil {
+		r.hist.Add(w.Length())
+	}
+}
+
+// explain adds the causes of a wait to what the row's waiting is made of.
+func (r *row) explain(e *cause.Explanation) {
+	r.worst = max(r.worst, e.LatenessNS)
+	for i := range e.Causes {
+		c := &e.Causes[i]
+		k := blameKey{kind: c.Kind, culprit: c.Culprit}
+		if c.Culprit == timeline.NoTask {
+			k.name = c.Comm
+		}
+		b := r.blame[k]
+		if b == nil {
+			b = &blame{pid: c.PID}
+			r.blame[k] = b
+		}
+		b.comm = c.Comm
+		b.waits++
+		b.ns += c.NS
+	}
+}
+
+// mostBlames bounds how many culprits one row names.
+const mostBlames = 100
+
+// results returns the rows for people: by rank, then by the largest lateness.
+func (rs *rows) results() []result.Task {
+	sort.SliceStable(rs.list, func(i, j int) bool {
+		a, b := rs.list[i], rs.list[j]
+		if a.rank != b.rank {
+			return a.rank < b.rank
+		}
+		return max(a.worst, a.wakeup.Max(), a.preempted.Max()) > max(b.worst, b.wakeup.Max(), b.preempted.Max())
+	})
+	out := make([]result.Task, 0, len(rs.list))
+	for _, r := range rs.list {
+		out = append(out, rs.result(r))
+	}
+	return out
+}
+
+func (rs *rows) result(r *row) result.Task {
+	t := result.Task{Comm: rs.names.String(r.comm), PID: int32(event.NoPID), Class: r.class.String(), Prio: int32(r.prio),
+		Group: r.group, Wakeup: waits(&r.wakeup), Preempted: waits(&r.preempted), Blame: []result.Blame{}}
+	if r.task != nil {
+		t.PID = int32(r.task.PID)
+	}
+	for k, b := range r.blame {
+		t.Blame = append(t.Blame, result.Blame{Kind: k.kind.Name, Comm: rs.names.String(b.comm), PID: int32(b.pid),
+			Waits: b.waits, NS: b.ns})
+	}
+	sort.Slice(t.Blame, func(i, j int) bool {
+		a, b := &t.Blame[i], &t.Blame[j]
+		switch {
+		case a.NS != b.NS:
+			return a.NS > b.NS
+		case a.Kind != b.Kind:
+			return a.Kind < b.Kind
+		case a.PID != b.PID:
+			return a.PID < b.PID
+		}
+		return a.Comm < b.Comm
+	})
+	if len(t.Blame) > mostBlames {
+		t.Blame = t.Blame[:mostBlames]
+	}
+	return t
+}
+
+func waits(s *latency.Series) result.Waits {
+	w := result.Waits{Waits: s.Count(), MaxNS: s.Max(), TotalNS: s.Total()}
+	var a [4]bool
+	w.P50NS, a[0] = s.Percentile(50, 100)
+	w.P90NS, a[1] = s.Percentile(90, 100)
+	w.P99NS, a[2] = s.Percentile(99, 100)
+	w.P999NS, a[3] = s.Percentile(999, 1000)
+	w.Approximate = a[0] || a[1] || a[2] || a[3]
+	return w
+}
