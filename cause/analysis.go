@@ -105,13 +105,22 @@ func (a *Analysis) findTick() event.Time {
 			last = event.Time(e.Now)
 		}
 	}
+	if least == event.NoTime {
+		return event.Time(a.x.Facts.Tick)
+	}
+	best := ticks[0]
 	for _, t := range ticks {
-		if least != event.NoTime && least > t-t/5 && least < t+t/5 {
-			return t
+		if distance(least, t) < distance(least, best) {
+			best = t
 		}
 	}
-	return event.Time(a.x.Facts.Tick)
+	if distance(least, best) > best/5 {
+		return event.Time(a.x.Facts.Tick)
+	}
+	return best
 }
+
+func distance(a, b event.Time) event.Time { return max(a-b, b-a) }
 
 // comm returns the text of a name.
 func (a *Analysis) comm(n event.Name) string { return a.x.Names.String(n) }

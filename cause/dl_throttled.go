@@ -1,6 +1,9 @@
 package cause
 
-import "github.com/whylate/whylate/event"
+import (
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/latency"
+)
 
 // dlThrottled: a deadline task had used up its runtime and waited for its replenishment.
 //
@@ -19,7 +22,7 @@ var dlThrottled = Kind{
 }
 
 func matchDLThrottled(p *piece) (Interval, bool) {
-	if p.waiter.class != ClassDeadline || p.w.Kind == 0 {
+	if p.waiter.class != ClassDeadline || p.w.Kind == latency.Wakeup {
 		return Interval{}, false
 	}
 	i := p.interval(&dlThrottled, Likely)

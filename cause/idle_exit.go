@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/latency"
 )
 
 // idleExit: the CPU was idle and on its way to the task: the wake had to reach it, it had
@@ -11,11 +12,12 @@ import (
 //
 // Shown by: the idle task is current from the wake on.
 //
-// Proven: the wake was executed on that CPU, or cpu_idle or IPI events show it leave the
-// idle state meanwhile. Likely: neither is seen and it lasts at most 100 µs.
+// Proven: the wake was executed on that CPU, which then switches within a tick, or cpu_idle
+// or IPI events show it leave the idle state meanwhile. Likely: neither is seen and it
+// lasts at most 100 µs.
 //
-// Not this: a CPU that went idle, or stayed so for longer than 100 µs, with the task in
-// its queue and without such events: that is unknown.
+// Not this: a CPU that went idle with the task in its queue, or stayed idle for longer
+// without such events: that is unknown.
 var idleExit = Kind{
 	Name:  "idle_exit",
 	Title: "leaving idle",
@@ -27,11 +29,10 @@ var idleExit = Kind{
 const idleExitLongest event.Time = 100_000
 
 func matchIdleExit(p *piece) (Interval, bool) {
-	if p.run == nil || !p.cur.task.Idle() || p.cameAfter() && p.run.Start > p.since {
+	if p.run == nil || !p.cur.task.Idle() || p.cameAfter() {
 		return Interval{}, false
 	}
 	from, to := max(p.since, p.run.Start), min(p.run.End, p.end)
-	long := to-from > idleExitLongest
 	i := p.interval(&idleExit, Likely)
 	signs := p.ci.Idle
 	n := sort.Search(len(signs), func(i int) bool { return signs[i] >= from })
@@ -39,11 +40,11 @@ func matchIdleExit(p *piece) (Interval, bool) {
 	case n < len(signs) && signs[n] <= to:
 		i.Verdict = Proven
 		i.Evidence = []Ref{{signs[n], p.cpu}}
-	case long:
-		return Interval{}, false
-	case p.w.Waker.CPU == p.cpu && p.w.Kind == 0:
+	case p.w.Waker.CPU == p.cpu && p.w.Kind == latency.Wakeup && to-from <= p.a.tick:
 		i.Verdict = Proven
 		i.Evidence = []Ref{{p.w.Woken, p.cpu}}
+	case to-from > idleExitLongest:
+		return Interval{}, false
 	default:
 		i.Needs = []string{"power:cpu_idle", "ipi:ipi_entry"}
 	}

@@ -35,7 +35,7 @@ func matchPreemptOff(p *piece) (Interval, bool) {
 			return i, true
 		}
 	}
-	i.Detail = "it should have made way; nothing but preemption or interrupts off, or a stolen CPU, explains it"
+	i.Detail = "it should have made way: preemption or interrupts off, a kernel that does not preempt kernel mode, or a stolen CPU"
 	if !p.a.x.Occurs(event.PreemptDisable) {
 		i.Needs = []string{"preemptirq:preempt_disable", "preemptirq:irq_disable"}
 	}

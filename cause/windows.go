@@ -157,5 +157,8 @@ func (a *Analysis) describe(users []user) string {
 	return b.String()
 }
 
-// millis prints ns as milliseconds with one decimal, rounded down.
-func millis(ns int64) string { return fmt.Sprintf("%d.%d ms", ns/1e6, ns%1e6/1e5) }
+// millis prints ns as milliseconds with one decimal.
+func millis(ns int64) string {
+	tenths := (ns + 50_000) / 100_000
+	return fmt.Sprintf("%d.%d ms", tenths/10, tenths%10)
+}

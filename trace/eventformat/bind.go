@@ -27,6 +27,7 @@ const (
 	toDuration   // Arg = this − the field bound before to toStart
 	toStart
 	toMessage // text to the end of the record, without the newline
+	toFormat  // the address of a format whose arguments follow in binary
 )
 
 // want binds a part of an event to the first of the given fields that the format has:
@@ -92,3 +93,6 @@ var bindings = [event.NumKinds][]want{
 	event.FuncExit:  {w(toFunc, "func"), w(toArg, "duration"), w(toStart, "calltime"), w(toDuration, "rettime")},
 	event.Print:     {w(toMessage, "buf", "str")},
 }
+
+// bprintBinding is for trace_printk, whose message is stored in binary.
+var bprintBinding = []want{w(toFormat, "fmt")}

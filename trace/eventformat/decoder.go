@@ -48,13 +48,13 @@ type Decoder struct {
 // NewDecoder prepares decoding of the records that set describes. It fails with a
 // *event.FormatError if no format can be read.
 func (s *Set) NewDecoder(ctx Context) (*Decoder, error) {
-	field, err := s.TypeField()
+	common, err := s.common()
 	if err != nil {
 		return nil, err
 	}
-	d := &Decoder{set: s, ctx: ctx, typ: newAccess(&field, s.BigEndian), byID: make([]*program, s.Len()),
+	d := &Decoder{set: s, ctx: ctx, typ: newAccess(common.Field("common_type"), s.BigEndian), byID: make([]*program, s.Len()),
 		pids: newPIDNames(ctx.Comms)}
-	d.flags, d.nibbles = flagTable(ctx.Kernel)
+	d.flags, d.nibbles = flagTable(ctx.Kernel, common.Field("common_preempt_lazy_count") != nil)
 	return d, nil
 }
 
@@ -189,6 +189,10 @@ func (d *Decoder) fill(p *program, o *op, e *event.Event, rec []byte) bool {
 		e.Func = d.caller(uint64(v))
 	case toTextString:
 		e.Text = d.stringAt(uint64(v))
+	case toMessage: // bputs: the address of a constant text
+		e.Text = d.stringAt(uint64(v))
+	case toFormat:
+		e.Text = d.message(o, rec, p.format.Field("buf"))
 	case toStart:
 		e.Arg2 = v // kept until toDuration
 	case toDuration:
@@ -218,11 +222,7 @@ func (d *Decoder) fillContent(o *op, e *event.Event, rec []byte) bool {
 	case toTargetMask:
 		e.Target = onlyCPU(b, o.field.Elem, d.set.BigEndian)
 	case toMessage:
-		text := cstring(b)
-		if n := len(text); n > 0 && text[n-1] == '\n' {
-			text = text[:n-1]
-		}
-		e.Text = d.ctx.Names.InternBytes(text)
+		e.Text = d.ctx.Names.InternBytes(trimLine(cstring(b)))
 	case toTextString:
 		e.Text = d.ctx.Names.InternBytes(cstring(b))
 	default:
@@ -275,7 +275,11 @@ func (d *Decoder) compile(id int) *program {
 		migrate: newAccess(f.Field("common_migrate_disable"), big),
 		states:  newStateTable(f),
 	}
-	for _, want := range bindings[kind] {
+	wants := bindings[kind]
+	if kind == event.Print && f.Field("fmt") != nil {
+		wants = bprintBinding
+	}
+	for _, want := range wants {
 		for _, name := range want.names {
 			if field := f.Field(name); field != nil {
 				p.ops = append(p.ops, newOp(want.to, field, big))

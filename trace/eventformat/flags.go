@@ -8,25 +8,27 @@ import (
 )
 
 // flagTable translates common_flags, whose bits no format file describes; see enum
-// trace_flag_type in the kernel's include/linux/trace_events.h. Two bits changed their
-// meaning, so the release string of the recording kernel decides. nibbles reports
-// whether the upper half of common_preempt_count counts migrate_disable.
-func flagTable(release string) (table [256]event.Flags, nibbles bool) {
-	bits := [8]event.Flags{event.IRQsOff, 0, event.NeedResched, event.HardIRQ, event.SoftIRQ,
+// trace_flag_type in the kernel's include/linux/trace_events.h. nibbles reports whether
+// the upper half of common_preempt_count counts migrate_disable.
+//
+// Three bits changed their meaning. Kernels with the old PREEMPT_LAZY of the -rt patch
+// are known by their field common_preempt_lazy_count; there "reschedule lazily" is 0x20
+// (seen in recordings of 6.1-rt: no PREEMPT_RESCHED at all) or, before mainline took
+// 0x80 for softirqs, 0x80. Its successor uses 0x02 (seen in 6.12-rt; mainline 6.13).
+func flagTable(release string, lazyCount bool) (table [256]event.Flags, nibbles bool) {
+	bits := [8]event.Flags{event.IRQsOff, event.IRQsNoSupport, event.NeedResched, event.HardIRQ, event.SoftIRQ,
 		event.PreemptResched, event.NMI, event.BHOff}
 	major, minor, rt := parseRelease(release)
 	at := func(wantMajor, wantMinor int) bool {
 		return major > wantMajor || major == wantMajor && minor >= wantMinor
 	}
-	known := major > 0
-	if at(6, 13) {
-		bits[1] = event.NeedReschedLazy // before: interrupts-off is not recorded here
-	}
 	switch {
-	case known && rt && !at(6, 13): // -rt patch set: TRACE_FLAG_NEED_RESCHED_LAZY
+	case lazyCount && at(5, 17):
+		bits[5] = event.NeedReschedLazy
+	case lazyCount:
 		bits[7] = event.NeedReschedLazy
-	case known && !at(5, 18): // not used by mainline
-		bits[7] = 0
+	case at(6, 13) || rt && at(6, 6):
+		bits[1] = event.NeedReschedLazy
 	}
 	for v := range table {
 		table[v] = event.FlagsKnown
@@ -36,7 +38,7 @@ func flagTable(release string) (table [256]event.Flags, nibbles bool) {
 			}
 		}
 	}
-	return table, !known || at(5, 15)
+	return table, major == 0 || at(5, 15)
 }
 
 // parseRelease reads "6.1.0-50-rt-amd64"; 0, 0 if it is none.

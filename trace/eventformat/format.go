@@ -172,7 +172,7 @@ func (f *Field) declare(decl string, longSize int) bool {
 		return false
 	}
 	f.Elem = f.Size
-	if f.Array || f.Loc != Inline {
+	if f.Array || f.Loc != Inline || f.Size == 0 { // old kernels write "char buf" for buf[]
 		f.Array = true
 		f.Elem = elemSize(f.Type, longSize)
 	}

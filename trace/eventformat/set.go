@@ -88,19 +88,19 @@ func (s *Set) Format(id int) (*Format, error) {
 	return e.format, e.err
 }
 
-// TypeField is the common_type field, by which records are told apart; every format
-// has it at the same place.
-func (s *Set) TypeField() (Field, error) {
+// common returns a format that has common_type, by which records are told apart; every
+// format of a trace starts with the same common fields.
+func (s *Set) common() (*Format, error) {
 	for i := range s.entries {
 		f, err := s.Format(s.entries[i].id)
 		if err != nil {
 			continue
 		}
 		if field := f.Field("common_type"); field != nil && field.Size == 2 {
-			return *field, nil
+			return f, nil
 		}
 	}
-	return Field{}, &event.FormatError{Format: "event format", Offset: 1, Line: true, Field: "common_type", Err: event.ErrCorrupt}
+	return nil, &event.FormatError{Format: "event format", Offset: 1, Line: true, Field: "common_type", Err: event.ErrCorrupt}
 }
 
 func (s *Set) entry(id int) *entry {

@@ -228,10 +228,11 @@ func (s *stream) decodeSyscallText(ev *event.Event, b []byte) bool {
 // name ("tracing_mark_write: text") or by address.
 func decodePrint(s *stream, ev *event.Event, b []byte) bool {
 	if v, ok := cutPrefix(b, "ip="); ok { // raw
-		if _, text, ok := bytes.Cut(v, []byte(" buf=")); ok {
+		left, text, ok := bytes.Cut(v, []byte(" buf="))
+		if ok && indexOf(left, " fmt=") < 0 { // a bprint has its text in the kernel's own form
 			ev.Text = s.cache.text(text)
-			return true
 		}
+		return ok
 	}
 	if name := s.f.names.String(ev.Name); name != "tracing_mark_write" {
 		if i := indexOf(b, ": "); i > 0 && i < 128 && bytes.IndexByte(b[:i], ' ') < 0 {

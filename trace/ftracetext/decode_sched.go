@@ -127,7 +127,9 @@ func lastByte(b []byte, c byte) int {
 //
 // success was printed until 4.3. The plugin has "a:1 [120] success=1 CPU:002".
 func decodeWakeup(s *stream, ev *event.Event, b []byte) bool {
-	ev.Arg = 1
+	if ev.Kind != event.SchedWaking {
+		ev.Arg = 1
+	}
 	v, ok := cutPrefix(b, "comm=")
 	if !ok {
 		return s.pluginWakeup(ev, b)

@@ -143,12 +143,25 @@ func (s *stream) context(ev *event.Event, p *prefix) {
 	case p.flags == nil:
 	case p.rawFlags:
 		rawFlags(ev, p.flags)
-	case !parseFlags(ev, &s.head.layout, p.flags):
+	case !s.flags(ev, p.flags):
 		s.badFlags++
 	}
 	if ev.CPU == event.NoCPU {
 		s.noCPU++
 	}
+}
+
+// flags reads the flag columns in the layout of the legend. Without one each line may
+// have its own width: AppendEvent writes five columns or seven.
+func (s *stream) flags(ev *event.Event, b []byte) bool {
+	if parseFlags(ev, &s.head.layout, b) {
+		return true
+	}
+	if s.head.legend {
+		return false
+	}
+	l, ok := layoutOfWidth(len(b))
+	return ok && parseFlags(ev, &l, b)
 }
 
 // stamp keeps the time of the last event of each CPU, and puts a gap in front of the
@@ -211,7 +224,7 @@ func (s *stream) comment(b []byte) {
 		return
 	}
 	if !s.inLegend {
-		s.head.layout, s.inLegend = Layout{}, true
+		s.head.layout, s.inLegend, s.head.legend = Layout{}, true, true
 	}
 	if c != colNone {
 		s.head.layout.add(c)
