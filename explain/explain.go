@@ -18,7 +18,7 @@ var ErrNoSuchWait = errors.New("no such wait in this trace")
 // Explain tells each late wait of src with causes that sum to its lateness. Errors are
 // those of the reader, and ErrNoSuchWait.
 func Explain(src Source, o Options) (*result.Explain, error) {
-	info, names := src.Info(), src.Names()
+	info, names := o.info(src), src.Names()
 	tr := timeline.NewTracker(info.Machine, names)
 	b := timeline.NewBuilder(tr, kernel.Of(info.Kernel), names)
 	f, err := pass(src, event.Options{Progress: part(o.Progress, 0, 2)}, tr, b.Push)
@@ -74,7 +74,7 @@ func explainWait(a *cause.Analysis, w *latency.Wait, names *event.Names, o *Opti
 
 // Latency tells the waits of src as one row per task, or what o.By says.
 func Latency(src Source, o Options) (*result.Latency, error) {
-	info, names := src.Info(), src.Names()
+	info, names := o.info(src), src.Names()
 	tr := timeline.NewTracker(info.Machine, names)
 	rs := newRows(o.By, names, info)
 	lt := latency.NewTracker(tr, func(w *latency.Wait) {
@@ -101,6 +101,17 @@ func Latency(src Source, o Options) (*result.Latency, error) {
 	}
 	r.Diagnostics = diagnostics(&f, tr, lt)
 	return r, nil
+}
+
+// info returns what src says of itself, with the kernel that the options name.
+func (o *Options) info(src Source) *event.Info {
+	info := src.Info()
+	if o.Kernel == "" {
+		return info
+	}
+	changed := *info
+	changed.Kernel = o.Kernel
+	return &changed
 }
 
 // part scales the progress of pass n of m to the whole.

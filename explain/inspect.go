@@ -13,7 +13,7 @@ import (
 // Inspect tells what is in src, which verdicts its events support, and what to record
 // for more.
 func Inspect(src Source, o Options) (*result.Info, error) {
-	info, names := src.Info(), src.Names()
+	info, names := o.info(src), src.Names()
 	tr := timeline.NewTracker(info.Machine, names)
 	counts := make(map[event.Name]int64)
 	var kinds event.KindSet

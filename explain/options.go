@@ -14,6 +14,10 @@ type Source interface {
 type Options struct {
 	File string // as the user named it; only printed
 
+	// Kernel, unless empty, is the release to believe instead of what the trace says;
+	// text traces do not say it.
+	Kernel string
+
 	Tasks    []string    // names or shell patterns (path.Match) of tasks; empty: all
 	PIDs     []event.PID // empty: all
 	CPUs     []event.CPU // CPUs whose waits are told; empty: all

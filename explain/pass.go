@@ -72,7 +72,7 @@ func (f *facts) see(ev *event.Event) {
 
 // input fills the head of every result.
 func (f *facts) input(src Source, o *Options, cpus int) result.Input {
-	info := src.Info()
+	info := o.info(src)
 	in := result.Input{File: o.File, Format: info.Format, Kernel: info.Kernel, CPUs: info.CPUs, Clock: info.Clock,
 		Events: f.events, Lost: f.lost, StartNS: int64(f.start), EndNS: int64(f.end)}
 	if in.CPUs < cpus {
