@@ -35,7 +35,7 @@ var errUnreliable = errors.New("the result is unreliable (--strict)")
 func exitCode(ctx context.Context, err error, stderr io.Writer) int {
 	var usage *usageError
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && err != nil:
 		fmt.Fprintln(stderr, "whylate: interrupted")
 		return ExitInterrupted
 	case err == nil:

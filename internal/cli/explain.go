@@ -45,13 +45,9 @@ func newExplain(std *streams) *cobra.Command {
 		Example: explainExample,
 		Args:    usage(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			file, err := in.choose(cmd, args)
-			if err != nil {
-				return err
-			}
-			o := sel.options(file)
-			o.Over, o.Top, o.WaitID = flags.over, flags.top, flags.wait
-			return explainTrace(cmd, std, file, o, &out)
+			o := sel.options()
+			o.Over, o.Top, o.WaitID, o.Evidence = flags.over, flags.top, flags.wait, out.verbose
+			return std.answer(cmd, args, &in, &out, o, askExplain)
 		},
 	}
 	in.register(cmd)
@@ -72,27 +68,10 @@ func registerDetail(cmd *cobra.Command, out *output) {
 	cmd.Flags().BoolVarP(&out.all, "all", "a", false, "print every wait on its own instead of groups, and all tasks")
 }
 
-// explainTrace explains file and prints the answer.
-func explainTrace(cmd *cobra.Command, std *streams, file string, o explain.Options, out *output) error {
-	if err := out.check(file); err != nil {
-		return err
-	}
-	o.Evidence = out.verbose
-	p := newProgress(std.err, out.quiet)
-	a, err := read(cmd.Context(), file, o, p, askExplain)
-	if err != nil {
-		return err
-	}
-	return out.print(a, std.out)
-}
-
-func askExplain(src event.Source, o explain.Options) (*answer, error) {
+func askExplain(src explain.Source, o explain.Options) (*answer, error) {
 	r, err := explain.Explain(src, o)
 	if err != nil {
 		return nil, err
-	}
-	if o.WaitID != "" && len(r.Late) == 0 {
-		return nil, fmt.Errorf("%s has no wait %s; `whylate explain %s --all` prints the names of its late waits", o.File, o.WaitID, o.File)
 	}
 	if err := someTask(o, len(r.Tasks)); err != nil {
 		return nil, err

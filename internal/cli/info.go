@@ -22,19 +22,8 @@ the command that records what is missing.`,
 		Example: "  whylate info trace.dat\n  whylate info trace.dat --json",
 		Args:    usage(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			file, err := in.choose(cmd, args)
-			if err != nil {
-				return err
-			}
-			if err := out.check(file); err != nil {
-				return err
-			}
-			o := explain.Options{File: file, From: event.NoTime, To: event.NoTime}
-			a, err := read(cmd.Context(), file, o, newProgress(std.err, out.quiet), askInfo)
-			if err != nil {
-				return err
-			}
-			return out.print(a, std.out)
+			o := explain.Options{From: event.NoTime, To: event.NoTime}
+			return std.answer(cmd, args, &in, &out, o, askInfo)
 		},
 	}
 	in.register(cmd)
@@ -42,7 +31,7 @@ the command that records what is missing.`,
 	return cmd
 }
 
-func askInfo(src event.Source, o explain.Options) (*answer, error) {
+func askInfo(src explain.Source, o explain.Options) (*answer, error) {
 	r, err := explain.Inspect(src, o)
 	if err != nil {
 		return nil, err

@@ -1,26 +1,28 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/explain"
+	"github.com/whylate/whylate/trace"
 )
 
-// input holds the flag that names the trace; it may also be the verb's argument.
-type input struct{ file string }
+// input holds the flags that say what the trace is; its file may also be the verb's
+// argument.
+type input struct{ file, kernel string }
 
 func (in *input) register(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&in.file, "input", "i", "",
 		"read the trace `FILE`; - is standard input. Without a file: the newest of\n"+strings.Join(defaultFiles, ", ")+" in this folder")
+	cmd.Flags().StringVar(&in.kernel, "kernel", "",
+		"the kernel's `RELEASE` (uname -r), for text traces, which do not say it")
 }
 
 // defaultFiles are the names under which recorders leave their traces.
@@ -50,38 +52,72 @@ func (in *input) choose(cmd *cobra.Command, args []string) (string, error) {
 	return newest, nil
 }
 
-// read opens file, lets ask question it, and closes it again: when the answer is
-// printed nothing is left to tidy up.
-func read(ctx context.Context, file string, o explain.Options, p *progress,
-	ask func(event.Source, explain.Options) (*answer, error)) (*answer, error) {
-	src, err := openTrace(file)
-	if err != nil {
-		return nil, withHint(err)
-	}
-	o.Progress = p.update
-	a, err := ask(&interruptible{src, ctx}, o)
-	p.erase()
-	if err = errors.Join(err, src.Close()); err != nil {
-		return nil, withHint(err)
-	}
-	return a, nil
-}
+// question is what a verb asks a trace; its error is the answer's.
+type question func(explain.Source, explain.Options) (*answer, error)
 
-// withHint adds to an error of reading what to do about it.
-func withHint(err error) error {
-	hint := ""
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		hint = "`whylate record --print` shows how to record one"
-	case errors.Is(err, fs.ErrPermission):
-		hint = "traces recorded as root belong to root: chown it, or read it with sudo"
-	case errors.Is(err, event.ErrNotSupported):
-		hint = "`whylate help` lists the formats that are read"
-	case errors.Is(err, event.ErrTruncated):
-		hint = "was the recorder stopped properly, and the file copied completely?"
-	}
-	if hint == "" {
+// answer chooses the trace, asks ask about it and prints what comes back. o lacks only
+// what in says.
+func (std *streams) answer(cmd *cobra.Command, args []string, in *input, out *output, o explain.Options, ask question) error {
+	file, err := in.choose(cmd, args)
+	if err != nil {
 		return err
 	}
-	return fmt.Errorf("%w\n  %s", err, hint)
+	if err := out.check(file); err != nil {
+		return err
+	}
+	src, err := std.open(file)
+	if err != nil {
+		return err
+	}
+	o.File, o.Kernel = file, in.kernel
+	return std.answerFrom(cmd, src, out, o, ask)
+}
+
+// answerFrom is answer for a trace that is open. It is closed before anything is printed:
+// when somebody stops reading there is nothing left to tidy up.
+func (std *streams) answerFrom(cmd *cobra.Command, src explain.Source, out *output, o explain.Options, ask question) error {
+	p := newProgress(std.err, out.quiet)
+	o.Progress = p.update
+	a, err := ask(&interruptible{src, cmd.Context()}, o)
+	p.erase()
+	if err = errors.Join(err, src.Close()); err != nil {
+		return err
+	}
+	return out.print(a, std.out)
+}
+
+// open opens a trace file, or the standard input of this run for "-".
+func (std *streams) open(file string) (explain.Source, error) {
+	if file == trace.Stdin && std.in != os.Stdin {
+		return openReader(std.in)
+	}
+	return trace.Open(file)
+}
+
+// openReader opens a trace that is not a file. Events are read more than once, so it
+// goes through a temporary copy.
+func openReader(r io.Reader) (explain.Source, error) {
+	temp, err := os.CreateTemp("", "whylate-*")
+	if err != nil {
+		return nil, fmt.Errorf("making a temporary copy of the trace: %w", err)
+	}
+	_, err = io.Copy(temp, r)
+	if err = errors.Join(err, temp.Close()); err != nil {
+		return nil, errors.Join(fmt.Errorf("making a temporary copy of the trace: %w", err), os.Remove(temp.Name()))
+	}
+	src, err := trace.Open(temp.Name())
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(temp.Name()))
+	}
+	return &temporary{src, temp.Name()}, nil
+}
+
+// temporary is a trace whose file goes away with it.
+type temporary struct {
+	explain.Source
+	path string
+}
+
+func (t *temporary) Close() error {
+	return errors.Join(t.Source.Close(), os.Remove(t.path))
 }

@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/explain"
 )
 
 // interruptible ends the streams of a source when a context ends. The analysis knows no
 // context: for it the stream fails, and it unwinds and tidies up as after any error.
 type interruptible struct {
-	event.Source
+	explain.Source
 	ctx context.Context
 }
 

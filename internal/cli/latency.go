@@ -33,22 +33,11 @@ func newLatency(std *streams) *cobra.Command {
 		Example: latencyExample,
 		Args:    usage(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			file, err := in.choose(cmd, args)
-			if err != nil {
-				return err
-			}
-			if err := out.check(file); err != nil {
-				return err
-			}
-			o := sel.options(file)
+			o := sel.options()
 			if layout != "" {
 				o.Hist = explain.HistOptions{BucketNS: int64(bucket), Buckets: entries}
 			}
-			a, err := read(cmd.Context(), file, o, newProgress(std.err, out.quiet), askLatency(layout))
-			if err != nil {
-				return err
-			}
-			return out.print(a, std.out)
+			return std.answer(cmd, args, &in, &out, o, askLatency(layout))
 		},
 	}
 	in.register(cmd)
@@ -64,8 +53,8 @@ func newLatency(std *streams) *cobra.Command {
 }
 
 // askLatency returns the question of latency; layout is "" for the table.
-func askLatency(layout string) func(event.Source, explain.Options) (*answer, error) {
-	return func(src event.Source, o explain.Options) (*answer, error) {
+func askLatency(layout string) question {
+	return func(src explain.Source, o explain.Options) (*answer, error) {
 		r, err := explain.Latency(src, o)
 		if err != nil {
 			return nil, err

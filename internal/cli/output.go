@@ -70,10 +70,7 @@ func (o *output) check(input string) error {
 func (o *output) print(a *answer, stdout io.Writer) error {
 	err := o.write(stdout, func(w io.Writer) error {
 		if o.json {
-			e := json.NewEncoder(w)
-			e.SetEscapeHTML(false) // names like <idle> stay readable
-			e.SetIndent("", "  ")
-			return e.Encode(a.value)
+			return encode(w, a.value)
 		}
 		return a.text(w, o.reportOptions(stdout))
 	})
@@ -84,6 +81,14 @@ func (o *output) print(a *answer, stdout io.Writer) error {
 		return a.holes()
 	}
 	return nil
+}
+
+// encode prints v as JSON for people and programs alike.
+func encode(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false) // names like <idle> stay readable
+	e.SetIndent("", "  ")
+	return e.Encode(v)
 }
 
 // write calls body with a buffered writer of the chosen file or of stdout.

@@ -41,6 +41,9 @@ func newRoot(std *streams) *cobra.Command {
 		newExplain(std),
 		newLatency(std),
 		newInfo(std),
+		newDemo(std),
+		newRecord(std),
+		newList(std),
 		newVersion(),
 	)
 	return root

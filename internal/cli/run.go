@@ -3,14 +3,30 @@ package cli
 import (
 	"context"
 	"io"
+	"time"
 )
 
+// grace is how long an interrupted run may take to tidy up.
+const grace = 500 * time.Millisecond
+
 // Run executes the command line args (without the program's name) and returns the exit
-// code. It ends early, with ExitInterrupted, when ctx does.
+// code. When ctx ends it stops and returns ExitInterrupted, at the latest after half a
+// second: a read from a pipe that never ends cannot be told to stop.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot(&streams{in: stdin, out: stdout, err: stderr})
 	root.SetArgs(args)
-	return exitCode(ctx, root.ExecuteContext(ctx), stderr)
+	done := make(chan error, 1)
+	go func() { done <- root.ExecuteContext(ctx) }()
+	select {
+	case err := <-done:
+		return exitCode(ctx, err, stderr)
+	case <-ctx.Done():
+	}
+	select {
+	case <-done:
+	case <-time.After(grace):
+	}
+	return exitCode(ctx, ctx.Err(), stderr)
 }
 
 // streams are the standard streams of one run.

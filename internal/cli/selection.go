@@ -35,10 +35,9 @@ func (s *selection) register(cmd *cobra.Command, byUsage string) {
 	completeWords(cmd, "by", words)
 }
 
-// options starts the options of the analysis of file.
-func (s *selection) options(file string) explain.Options {
+// options starts the options of the analysis.
+func (s *selection) options() explain.Options {
 	return explain.Options{
-		File:  file,
 		Tasks: s.tasks, PIDs: s.pids, CPUs: s.cpus,
 		From: s.span.from, To: s.span.to,
 		By: explain.By(s.by),
