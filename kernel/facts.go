@@ -38,10 +38,6 @@ type Facts struct {
 	// LazyFlagBit7: bit 0x80 of common_flags means need-resched-lazy, as the separate
 	// -rt patch up to 6.12 has it, instead of "softirqs disabled".
 	LazyFlagBit7 Answer
-	// StatRuntimeClass: sched_stat_runtime carries vruntime, which is 0 exactly for
-	// real-time accounting (up to 6.6).
-	StatRuntimeClass Answer
-
 	// FairServerRuntime and FairServerPeriod are the defaults of the deadline server.
 	FairServerRuntime, FairServerPeriod int64
 	// RTRuntime and RTPeriod are the defaults of sched_rt_runtime_us and
@@ -88,6 +84,5 @@ func Of(release string) Facts {
 	f.RTThrottling = answer(!v.AtLeast(6, 12))
 	f.LazyFlagBit1 = answer(v.AtLeast(6, 13))
 	f.LazyFlagBit7 = answer(rt && v.AtLeast(4, 0) && !v.AtLeast(6, 13))
-	f.StatRuntimeClass = answer(!v.AtLeast(6, 7))
 	return f
 }

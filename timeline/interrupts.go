@@ -113,8 +113,8 @@ func (b *Builder) charge(ev *event.Event, step Step, ci *CPUIndex, cb *building)
 		return
 	}
 	rt := t.Prio != event.NoPrio && t.Prio < event.MaxRTPrio
-	if b.x.Facts.StatRuntimeClass == kernel.Yes && ev.Arg2 != event.NoArg {
-		rt = ev.Arg2 == 0
+	if ev.Arg2 != event.NoArg {
+		rt = ev.Arg2 == 0 // kernels that print vruntime print 0 for real-time tasks
 		if rt && cb.run >= 0 && ci.Runs[cb.run].Task == t.ID {
 			ci.Runs[cb.run].Marks |= MarkRTCharged
 		}
