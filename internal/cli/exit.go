@@ -19,6 +19,10 @@ const (
 	ExitInterrupted = 130 // SIGINT or SIGTERM
 )
 
+// ExitCodes says the same in words, for help texts and man pages.
+const ExitCodes = `Exit codes: 0 answered; 1 error; 2 a condition of yours does not hold; 3 unreliable
+result (--strict); 129 wrong usage; 130 interrupted.`
+
 // usageError is a mistake on the command line.
 type usageError struct {
 	verb string // "whylate explain": whose -h helps

@@ -16,8 +16,12 @@ verdict (proven, likely, unknown) and the events that show it.
 
 Traces: trace.dat of trace-cmd, ftrace text, perf.data, perf script text, Perfetto.
 
-Exit codes: 0 answered; 1 error; 2 a condition of yours does not hold; 3 unreliable
-result (--strict); 129 wrong usage; 130 interrupted.`
+` + ExitCodes
+
+// Command returns the command tree, for what is generated from it.
+func Command() *cobra.Command {
+	return newRoot(&streams{in: os.Stdin, out: os.Stdout, err: os.Stderr})
+}
 
 // newRoot builds the command tree for one run.
 func newRoot(std *streams) *cobra.Command {
