@@ -1,6 +1,8 @@
 package cause
 
 import (
+	"fmt"
+
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/timeline"
@@ -40,6 +42,17 @@ func ClassOf(prio event.Prio, comm string, idle bool) Class {
 		return ClassRT
 	}
 	return ClassFair
+}
+
+// spoken says a priority as users set it: RT 40, nice 5, DEADLINE.
+func spoken(p event.Prio) string {
+	switch {
+	case p.Deadline():
+		return "DEADLINE"
+	case p.RealTime():
+		return fmt.Sprintf("RT %d", event.MaxRTPrio-1-p)
+	}
+	return fmt.Sprintf("nice %d", p-event.DefaultPrio)
 }
 
 // rank orders tasks by who goes first: lower is earlier. Fair tasks are all alike, and

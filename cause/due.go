@@ -11,9 +11,10 @@ import (
 
 // due is when a wake should have happened.
 type due struct {
-	at      event.Time // NoTime: not known
-	verdict Verdict
-	detail  string
+	at       event.Time // NoTime: not known
+	verdict  Verdict
+	detail   string
+	evidence []Ref
 }
 
 // dueOf finds out when the wake of w was due: from the timer that the sleeper armed and
@@ -45,7 +46,8 @@ func (a *Analysis) dueByTimer(w *latency.Wait, e timeline.Expiry, n int) due {
 	if !ok {
 		return due{at: event.NoTime}
 	}
-	d := due{at: event.Time(arm.Expires - offset), verdict: Proven, detail: "expiry of its own timer"}
+	d := due{at: event.Time(arm.Expires - offset), verdict: Proven, detail: "expiry of its own timer",
+		evidence: []Ref{{arm.At, arm.CPU}, {e.At, e.CPU}}}
 	if slack := arm.Expires - arm.Soft; arm.Soft != event.NoArg && slack > 0 {
 		d.detail += fmt.Sprintf(", slack %d.%d µs included", slack/1000, slack%1000/100)
 	}
@@ -80,7 +82,8 @@ func (a *Analysis) dueBySoftirq(w *latency.Wait, ci *timeline.CPUIndex, vec int6
 	if count == 0 || vec == event.SoftirqTimer && count != 1 {
 		return none
 	}
-	return due{at: first, verdict: Proven, detail: "softirq_raise of its timer"}
+	return due{at: first, verdict: Proven, detail: "softirq_raise of its timer",
+		evidence: []Ref{{first, w.Waker.CPU}, {s.From, w.Waker.CPU}}}
 }
 
 // clocks knows how far the clocks of the timer bases are ahead of the trace's clock.

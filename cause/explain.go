@@ -16,23 +16,21 @@ const weighs = 20
 // Explain says why w was as long as it was. The result keeps w.
 func (a *Analysis) Explain(w *latency.Wait) *Explanation {
 	e := &Explanation{Wait: w, Due: event.NoTime}
-	comm := a.comm(w.Comm)
-	wt := waiter{class: ClassOf(w.Prio, comm, false), prio: w.Prio, comm: comm}
-	wt.rank = rank(wt.class, w.Prio)
+	d := due{at: event.NoTime}
 	if w.GapFrom == event.NoTime {
-		d := a.dueOf(w)
+		d = a.dueOf(w)
 		e.Due, e.DueVerdict, e.DueDetail = d.at, d.verdict, d.detail
 	}
 	start := w.Woken
 	if e.Due != event.NoTime {
 		start = e.Due
 		if e.Due < w.Woken {
-			a.late(w, e.Due, e.DueVerdict, e.add)
+			a.late(w, d, e.add)
 		}
 	}
 	e.LatenessNS = int64(w.End - start)
 	a.eachQueue(w, func(cpu event.CPU, from, to event.Time) {
-		a.cut(w, wt, cpu, from, from, to, to, func(p *piece) { e.add(a.name(p)) })
+		a.cut(w, cpu, from, from, to, to, func(p *piece) { e.add(a.name(p)) })
 	})
 	e.Elsewhere = a.elsewhere(w)
 	e.conclude()

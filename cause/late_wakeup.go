@@ -29,39 +29,38 @@ var lateWakeup = Kind{
 // expiry to the wake; also a slow machine does it in this time.
 const interruptEntry event.Time = 10_000
 
-// late explains [due, woken) of w.
-func (a *Analysis) late(w *latency.Wait, due event.Time, v Verdict, add func(Interval)) {
+// late explains [d.at, woken) of w.
+func (a *Analysis) late(w *latency.Wait, d due, add func(Interval)) {
 	thread := w.Waker.Task
 	if thread == nil || !kernel.IsSoftirqThread(a.comm(thread.Comm)) || w.Waker.Context == latency.ContextIRQ {
-		p := piece{a: a, w: w, cpu: w.Waker.CPU, from: due, to: w.Woken}
-		i := p.interval(&lateWakeup, v)
+		p := piece{a: a, w: w, cpu: w.Waker.CPU, from: d.at, to: w.Woken}
+		i := p.interval(&lateWakeup, d.verdict)
 		i.Detail = "from the timer's expiry to its handler"
-		if w.Woken-due > interruptEntry {
+		if w.Woken-d.at > interruptEntry {
 			i.Detail = "timer interrupt late: interrupts off or CPU stolen"
 			i.Needs = []string{"irqsoff tracer", "steal time of the host"}
 		}
-		i.Evidence = []Ref{{w.Woken, w.Waker.CPU}}
+		i.Evidence = append(d.evidence, Ref{w.Woken, w.Waker.CPU})
 		add(i)
 		return
 	}
-	waits := waiter{class: ClassRT, prio: thread.Prio, comm: a.comm(thread.Comm)}
-	waits.class = ClassOf(thread.Prio, waits.comm, false)
-	waits.rank = rank(waits.class, thread.Prio)
-	a.cut(w, waits, w.Waker.CPU, due, due, w.Woken, w.Woken, func(p *piece) {
+	comm := a.comm(thread.Comm)
+	a.cut(w, w.Waker.CPU, d.at, d.at, w.Woken, w.Woken, func(p *piece) {
 		if p.run == nil || p.gap {
 			i, _ := matchUnknown(p)
 			add(i)
 			return
 		}
-		i := p.blame(&lateWakeup, v)
+		i := p.blame(&lateWakeup, d.verdict)
+		i.Evidence = append(i.Evidence, d.evidence...)
 		switch {
 		case p.run.Task == thread.ID:
 			i.Detail = "served other timers first"
 		case p.cur.task.Idle():
 			i.PID, i.Culprit = event.NoPID, timeline.NoTask
-			i.Detail = waits.comm + " had not come to run"
+			i.Detail = comm + " had not come to run"
 		default:
-			i.Detail = "kept " + waits.comm + " from running"
+			i.Detail = "kept " + comm + " from running"
 		}
 		add(i)
 	})

@@ -32,12 +32,43 @@ type piece struct {
 	gap          bool
 }
 
-// waiter is the priority of the task that waits: effective, and its own.
+// waiter is the task that waits, with its effective priority at one moment.
 type waiter struct {
 	class Class
 	rank  int
-	prio  event.Prio
-	comm  string
+}
+
+// waiterAt returns what the task of w is at t: it may be boosted while it waits.
+func (a *Analysis) waiterAt(w *latency.Wait, t event.Time) waiter {
+	prio := w.Prio
+	if int(w.Task.ID) < len(a.x.Tasks) {
+		changes := a.x.Tasks[w.Task.ID].PrioChanges
+		i := sort.Search(len(changes), func(i int) bool { return changes[i].At > t })
+		switch {
+		case i > 0 && changes[i-1].At >= w.Woken:
+			prio = changes[i-1].New
+		case i < len(changes) && changes[i].At < w.End:
+			prio = changes[i].Old
+		}
+	}
+	return waiterOf(prio, a.comm(w.Comm))
+}
+
+func waiterOf(prio event.Prio, comm string) waiter {
+	c := ClassOf(prio, comm, false)
+	return waiter{c, rank(c, prio)}
+}
+
+// nextChange returns when the priority of task id changes after t, at most limit.
+func (a *Analysis) nextChange(id timeline.TaskID, t, limit event.Time) event.Time {
+	if int(id) >= len(a.x.Tasks) {
+		return limit
+	}
+	changes := a.x.Tasks[id].PrioChanges
+	if i := sort.Search(len(changes), func(i int) bool { return changes[i].At > t }); i < len(changes) {
+		return min(limit, changes[i].At)
+	}
+	return limit
 }
 
 // interval returns the piece as a cause of kind k blamed on nobody.
@@ -63,12 +94,13 @@ func (i *Interval) blameTask(t *timeline.Task, comm event.Name, prio event.Prio)
 
 // cut splits [from, to) on cpu where the current task, its priority, interrupts, gaps
 // or windows change, and calls visit for each piece.
-func (a *Analysis) cut(w *latency.Wait, wt waiter, cpu event.CPU, since, from, to, end event.Time, visit func(*piece)) {
+func (a *Analysis) cut(w *latency.Wait, cpu event.CPU, since, from, to, end event.Time, visit func(*piece)) {
 	ci := a.x.CPU(cpu)
-	p := piece{a: a, w: w, waiter: wt, cpu: cpu, ci: ci, since: since, end: end, n: -1}
+	p := piece{a: a, w: w, cpu: cpu, ci: ci, since: since, end: end, n: -1}
 	for at := from; at < to; {
 		next := to
 		p.from = at
+		p.waiter = a.waiterAt(w, at)
 		if ci != nil {
 			next = a.look(&p, ci, at, to)
 		}
@@ -99,6 +131,7 @@ func (a *Analysis) look(p *piece, ci *timeline.CPUIndex, t, limit event.Time) ev
 	if q := p.w.Queued; q > t && q < next {
 		next = q
 	}
+	next = a.nextChange(p.w.Task.ID, t, next)
 	p.n, p.run = a.x.RunAt(p.cpu, t), nil
 	if p.n < 0 {
 		return min(next, a.nextRun(ci, t, next))
@@ -107,10 +140,7 @@ func (a *Analysis) look(p *piece, ci *timeline.CPUIndex, t, limit event.Time) ev
 	p.cur = a.runningAt(p.run, t, p.waiter.rank)
 	next = min(next, p.run.End)
 	ti := &a.x.Tasks[p.run.Task]
-	changes := ti.PrioChanges
-	if i := sort.Search(len(changes), func(i int) bool { return changes[i].At > t }); i < len(changes) {
-		next = min(next, changes[i].At)
-	}
+	next = a.nextChange(p.run.Task, t, next)
 	for _, mark := range []event.Time{ti.ExitMark, ti.ProcessExit} {
 		if mark != event.NoTime && mark > t && mark < next {
 			next = mark

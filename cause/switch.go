@@ -42,11 +42,16 @@ func (p *piece) lowerSince() event.Time {
 }
 
 // cameAfter reports whether the current task was switched in when the waiter was already
-// queued: then it did not merely linger, the scheduler chose it.
+// queued, and at that moment went after it: then it did not merely linger, the scheduler
+// chose it. One that was boosted when it came, and no longer is, did not.
 func (p *piece) cameAfter() bool {
 	queued := p.since
 	if p.w.Queued != event.NoTime {
 		queued = max(queued, p.w.Queued)
 	}
-	return p.run.Start > queued
+	if p.run.Start <= queued {
+		return false
+	}
+	then := p.a.waiterAt(p.w, p.run.Start)
+	return p.a.runningAt(p.run, p.run.Start, then.rank).rank > then.rank
 }

@@ -78,6 +78,8 @@ type Charge struct {
 // Arming is the newest hrtimer_start of a timer before an expiry.
 type Arming struct {
 	By            TaskID
+	At            event.Time
+	CPU           event.CPU
 	Soft, Expires int64 // on the clock of the timer's base
 }
 

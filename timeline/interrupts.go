@@ -71,12 +71,12 @@ func (b *Builder) timer(ev *event.Event, ci *CPUIndex, cb *building) {
 	if ev.Kind == event.HrtimerStart {
 		// Only a task itself counts: an interrupt that re-arms a timer says nothing of it.
 		if !ev.Flags.InInterrupt() {
-			b.arm[ev.Arg] = Arming{By: cur, Soft: ev.Arg2, Expires: ev.Arg3}
+			b.arm[ev.Arg] = Arming{By: cur, At: ev.Time, CPU: ev.CPU, Soft: ev.Arg2, Expires: ev.Arg3}
 			if cb.run >= 0 {
 				ci.Runs[cb.run].Marks |= MarkTimerStart
 			}
 		} else {
-			b.arm[ev.Arg] = Arming{By: NoTask, Soft: ev.Arg2, Expires: ev.Arg3}
+			b.arm[ev.Arg] = Arming{By: NoTask, At: ev.Time, CPU: ev.CPU, Soft: ev.Arg2, Expires: ev.Arg3}
 		}
 		return
 	}
