@@ -38,8 +38,11 @@ func Explain(src Source, o Options) (*result.Explain, error) {
 	}
 	lt.Finish()
 
-	r := &result.Explain{Schema: "whylate.explain/1", Input: f.input(src, &o, tr.CPUs()), Tasks: rs.results(), Late: []result.Late{}}
 	list := late.ordered()
+	if o.WaitID != "" {
+		rs.keepTold()
+	}
+	r := &result.Explain{Schema: "whylate.explain/1", Input: f.input(src, &o, tr.CPUs()), Tasks: rs.results(), Late: []result.Late{}}
 	if o.WaitID != "" && len(list) == 0 {
 		return nil, fmt.Errorf("wait %q: %w; `whylate explain` prints the names of the late ones", o.WaitID, ErrNoSuchWait)
 	}
@@ -69,7 +72,9 @@ func explainWait(a *cause.Analysis, w *latency.Wait, names *event.Names, o *Opti
 	r.count(w)
 	e := a.Explain(w)
 	r.explain(e)
-	late.add(lateWait{e, class, rankOf(class, comm)})
+	if late.add(lateWait{e, class, rankOf(class, comm)}) {
+		r.told = true
+	}
 }
 
 // Latency tells the waits of src as one row per task, or what o.By says.

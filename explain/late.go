@@ -50,27 +50,26 @@ type worst struct {
 	list []lateWait
 }
 
-func (c *chosen) add(l lateWait) {
-	w := l.Wait
+// add takes in an explained wait and reports whether it is among the late for now.
+func (c *chosen) add(l lateWait) bool {
+	w, wanted := l.Wait, false
 	switch {
 	case c.o.WaitID != "":
-		if w.ID() == c.o.WaitID {
-			c.keep(l)
-		}
+		wanted = w.ID() == c.o.WaitID
 	case c.o.Over > 0:
-		if event.Time(l.LatenessNS) >= c.o.Over {
-			c.keep(l)
-		}
+		wanted = event.Time(l.LatenessNS) >= c.o.Over
 	case w.Open():
-		if event.Time(l.LatenessNS) >= leastOpen {
-			c.keep(l)
-		}
+		wanted = event.Time(l.LatenessNS) >= leastOpen
 	default:
-		c.addDefault(l)
+		return c.addDefault(l)
 	}
+	if wanted {
+		c.keep(l)
+	}
+	return wanted
 }
 
-func (c *chosen) addDefault(l lateWait) {
+func (c *chosen) addDefault(l lateWait) bool {
 	k := bucketKey{rank: l.rank, task: timeline.NoTask}
 	most := worstKernel
 	switch l.rank {
@@ -79,7 +78,7 @@ func (c *chosen) addDefault(l lateWait) {
 		if l.Wait.Kind != latency.Wakeup {
 			k.kind, most = latency.Preempted, worstPreempted
 		} else if event.Time(l.LatenessNS) < leastWakeup {
-			return
+			return false
 		}
 	case rankFair:
 		most = worstFair
@@ -89,7 +88,7 @@ func (c *chosen) addDefault(l lateWait) {
 		b = &worst{most: most}
 		c.buckets[k] = b
 	}
-	b.add(l)
+	return b.add(l)
 }
 
 func (c *chosen) keep(l lateWait) {
@@ -108,9 +107,9 @@ func (l *lateWait) hold() {
 	l.Wait = &w
 }
 
-func (b *worst) add(l lateWait) {
+func (b *worst) add(l lateWait) bool {
 	if len(b.list) == b.most && l.LatenessNS <= b.list[0].LatenessNS {
-		return
+		return false
 	}
 	l.hold()
 	if len(b.list) == b.most {
@@ -118,6 +117,7 @@ func (b *worst) add(l lateWait) {
 	}
 	at := sort.Search(len(b.list), func(i int) bool { return b.list[i].LatenessNS >= l.LatenessNS })
 	b.list = slices.Insert(b.list, at, l)
+	return true
 }
 
 // ordered returns what was chosen: by rank, then the most late first.

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/whylate/whylate/cause"
@@ -31,6 +32,7 @@ type row struct {
 	worst             int64 // largest lateness
 	hist              *latency.Buckets
 	blame             map[blameKey]*blame
+	told              bool // one of its waits is among the late
 }
 
 type blameKey struct {
@@ -141,6 +143,11 @@ func (r *row) explain(e *cause.Explanation) {
 		b.waits++
 		b.ns += c.NS
 	}
+}
+
+// keepTold drops the rows of which no wait is told.
+func (rs *rows) keepTold() {
+	rs.list = slices.DeleteFunc(rs.list, func(r *row) bool { return !r.told })
 }
 
 // mostBlames bounds how many culprits one row names.
