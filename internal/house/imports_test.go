@@ -1,0 +1,158 @@
+package house
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// room is a package and what it may import of this module. Lists can only name rooms
+// further up, so that nothing from event to explain can know the scheduler model
+// (engine to cases).
+type room struct {
+	name string
+	may  []string // "*": every room further up; "trace/*": all formats
+	std  bool     // no library outside the standard one either
+}
+
+// rooms is the table of the design.
+var rooms = []room{
+	{name: "event", std: true},
+	{name: "kernel", std: true},
+	{name: "result", std: true},
+	{name: "sysinfo", may: []string{"event", "kernel"}},
+	{name: "trace/ringbuf", may: []string{"event"}},
+	{name: "trace/eventformat", may: []string{"event"}},
+	{name: "trace/tracedat", may: []string{"event", "kernel", "sysinfo", "trace/ringbuf", "trace/eventformat"}},
+	{name: "trace/ftracetext", may: []string{"event", "kernel", "sysinfo", "trace/ringbuf", "trace/eventformat"}},
+	{name: "trace/perfdata", may: []string{"event", "kernel", "sysinfo", "trace/ringbuf", "trace/eventformat"}},
+	{name: "trace/perfetto", may: []string{"event", "kernel", "sysinfo", "trace/ringbuf", "trace/eventformat"}},
+	{name: "trace", may: []string{"event", "kernel", "sysinfo", "trace/*"}},
+	{name: "timeline", may: []string{"event", "kernel"}},
+	{name: "latency", may: []string{"event", "timeline"}},
+	{name: "cause", may: []string{"event", "kernel", "sysinfo", "timeline", "latency"}},
+	// ftracetext writes the event lines that explain shows as evidence.
+	{name: "explain", may: []string{"event", "kernel", "timeline", "latency", "cause", "result", "trace/ftracetext"}},
+	{name: "engine", may: []string{"event"}, std: true},
+	{name: "sched", may: []string{"event", "kernel"}, std: true},
+	{name: "machine", may: []string{"event", "kernel", "engine", "sched"}, std: true},
+	{name: "truth", may: []string{"event"}, std: true},
+	{name: "workload", may: []string{"event", "machine", "sched"}},
+	{name: "scenario", may: []string{"kernel", "machine", "workload"}},
+	{name: "scenario/rtapp", may: []string{"kernel", "machine", "workload"}},
+	{name: "replay", may: []string{"*"}},
+	{name: "whatif", may: []string{"cause", "replay"}},
+	{name: "experiment", may: []string{"scenario", "latency", "cause", "truth"}},
+	{name: "cases", may: []string{"experiment", "whatif"}},
+	{name: "live", may: []string{"event", "sysinfo", "trace/ringbuf", "trace/tracedat"}},
+	{name: "report", may: []string{"result"}},
+	{name: "internal/demo"},
+	{name: "internal/cli", may: []string{"*"}},
+	{name: "cmd/whylate", may: []string{"internal/cli"}},
+	{name: "internal/gen", may: []string{"internal/cli"}},
+	// Only tests use these.
+	{name: "internal/shared", std: true},
+	{name: "internal/house", std: true},
+}
+
+func roomIndex(name string) int {
+	return slices.IndexFunc(rooms, func(r room) bool { return r.name == name })
+}
+
+// allows reports whether code of r may import the room other.
+func (r *room) allows(other string) bool {
+	above := roomIndex(other)
+	if above < 0 || above >= roomIndex(r.name) {
+		return false
+	}
+	return slices.ContainsFunc(r.may, func(m string) bool {
+		return m == "*" || m == other || strings.HasSuffix(m, "/*") && strings.HasPrefix(other, strings.TrimSuffix(m, "*"))
+	})
+}
+
+func TestTheTableOfRoomsIsInOrder(t *testing.T) {
+	for i, r := range rooms {
+		for _, m := range r.may {
+			if strings.Contains(m, "*") {
+				continue
+			}
+			if at := roomIndex(m); at < 0 || at >= i {
+				t.Errorf("%s may import %s, which does not stand above it", r.name, m)
+			}
+		}
+	}
+}
+
+func TestPackagesImportOnlyTheRoomsTheyMay(t *testing.T) {
+	tree := goFiles(t)
+	for _, s := range tree.sources {
+		i := roomIndex(s.dir)
+		if i < 0 {
+			t.Errorf("%s: package %s has no row in the table of rooms", s.path, s.dir)
+			continue
+		}
+		for _, spec := range s.file.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if why := forbidden(&rooms[i], s, name); why != "" {
+				t.Errorf("%s: %s imports %s: %s", tree.at(s, spec), s.dir, name, why)
+			}
+		}
+	}
+}
+
+// forbidden says why file s of room r may not import name; "" if it may. Tests may use
+// every room above their own, to feed and to check it.
+func forbidden(r *room, s *source, name string) string {
+	other, ours := strings.CutPrefix(name, module+"/")
+	switch {
+	case !ours:
+		if r.std && !s.test && strings.Contains(strings.SplitN(name, "/", 2)[0], ".") {
+			return "this room uses the standard library only"
+		}
+	case other == "internal/shared":
+		if !s.test {
+			return "only tests read the shared traces"
+		}
+	case s.test:
+		if at := roomIndex(other); at < 0 || at > roomIndex(r.name) {
+			return "it stands below"
+		}
+	case !r.allows(other):
+		return "the table does not allow it"
+	}
+	return ""
+}
+
+func TestImportRulesRefuseWhatTheyShould(t *testing.T) {
+	code, test := &source{}, &source{test: true}
+	for _, c := range []struct {
+		room, imports string
+		s             *source
+		refused       bool
+	}{
+		{"cause", module + "/timeline", code, false},
+		{"cause", module + "/sched", code, true},
+		{"cause", module + "/truth", test, true},
+		{"event", module + "/kernel", code, true},
+		{"event", "github.com/spf13/cobra", code, true},
+		{"latency", "github.com/HdrHistogram/hdrhistogram-go", code, false},
+		{"trace", module + "/trace/perfdata", code, false},
+		{"trace/tracedat", module + "/trace/ftracetext", code, true},
+		{"report", module + "/explain", code, true},
+		{"internal/cli", module + "/explain", code, false},
+		{"timeline", module + "/internal/shared", code, true},
+		{"timeline", module + "/internal/shared", test, false},
+		{"explain", module + "/trace", test, false},
+	} {
+		if got := forbidden(&rooms[roomIndex(c.room)], c.s, c.imports); (got != "") != c.refused {
+			t.Errorf("%s importing %s: %q, want refused %v", c.room, path.Base(c.imports), got, c.refused)
+		}
+	}
+}
