@@ -21,6 +21,8 @@ type cpuStream struct {
 	time event.Time // its time
 	last event.Time // of the record before it, NoTime at the start
 
+	partial bool // the page is the rest of a file that was cut
+
 	gap  bool  // a Gap has to be delivered before rec
 	lost int64 // how many events it stands for
 	tail bool  // the data broke off: the Gap is all that is left
@@ -33,15 +35,15 @@ func (c *cpuStream) advance() bool {
 	for {
 		rec, ok := c.page.Next()
 		if !ok {
-			if c.page.Err() != nil {
-				c.damaged("corrupt_page", c.page.Err().Error())
+			if err := c.page.Err(); err != nil {
+				c.damagedPage(err)
 			}
 			if !c.nextPage() {
 				return c.finish()
 			}
 			continue
 		}
-		t := c.s.clock.time(c.page.Time())
+		t := max(c.s.clock.time(c.page.Time()), event.NoTime+1)
 		if t < c.last {
 			c.s.diagnose("clock", 1, "stamps of a CPU run backwards; taken as the stamp before")
 			t = c.last
@@ -82,31 +84,37 @@ func (c *cpuStream) nextPage() bool {
 		}
 		page := c.block.data[c.pos:min(c.pos+c.s.pageSize, len(c.block.data))]
 		c.pos += len(page)
-		if c.load(page) {
-			return true
-		}
+		c.load(page)
+		return true
 	}
 }
 
-// load starts a page.
-func (c *cpuStream) load(page []byte) bool {
-	err := c.page.Reset(c.s.layout, page)
-	if err != nil && len(page) < c.s.pageSize {
-		c.damaged("truncated", "the last page of a CPU is cut")
-		err = nil
+// load starts a page. What a cut page still has is used; of a whole page that
+// contradicts itself nothing is.
+func (c *cpuStream) load(page []byte) {
+	c.partial = len(page) < c.s.pageSize
+	if err := c.page.Reset(c.s.layout, page); err != nil && !c.partial {
+		c.damagedPage(err)
+		return
 	}
-	if lost := c.page.Lost(); lost != 0 {
+	switch lost := c.page.Lost(); {
+	case lost > 0:
 		c.loses(lost)
-		if lost > 0 {
-			c.s.diagnose("lost_events", lost, "lost in the recording, counted by the kernel")
-		} else {
-			c.s.diagnose("lost_events", 1, "places where the recording lost an unknown number of events")
-		}
+		c.s.diagnose("lost_events", lost, "lost in the recording, counted by the kernel")
+	case lost < 0:
+		c.loses(lost)
+		c.s.diagnose("lost_events", 1, "places where the recording lost an unknown number of events")
 	}
-	if err != nil {
+}
+
+// damagedPage notes that a page breaks off, and leaves it.
+func (c *cpuStream) damagedPage(err error) {
+	c.page = ringbuf.Page{}
+	if c.partial {
+		c.damaged("truncated", "the last page of a CPU is cut")
+	} else {
 		c.damaged("corrupt_page", err.Error())
 	}
-	return true
 }
 
 // loses notes a gap before the next record.

@@ -39,6 +39,7 @@ type File struct {
 	codec   *codec
 	clock   clock
 	buffers []buffer
+	active  []event.CPU // CPUs with events, as the kernel's statistics say
 }
 
 // Open reads the head of a trace.dat of size bytes. Names of tasks and functions are

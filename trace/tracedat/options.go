@@ -15,6 +15,7 @@ const (
 	optDate         = 1
 	optCPUStat      = 2
 	optBuffer       = 3
+	optTraceClock   = 4
 	optUname        = 5
 	optOffset       = 7
 	optCPUCount     = 8
@@ -30,10 +31,9 @@ const (
 	lastKnownOption = 25
 )
 
-// readOptions reads options up to DONE and returns the offset in a version 7 DONE, 0 if
-// no further section follows. cpus is the number of CPUs of a version 6 file, 0 in
-// version 7.
-func (f *File) readOptions(c *cursor, cpus int, pageSize uint32) int64 {
+// readOptions reads options from c up to DONE and returns the offset in a version 7 DONE,
+// 0 if no further section follows. Options with offsets point into file.
+func (f *File) readOptions(c, file *cursor, pageSize uint32) int64 {
 	v7 := f.codec != nil
 	for c.err == nil {
 		id := c.u16("option id")
@@ -50,18 +50,22 @@ func (f *File) readOptions(c *cursor, cpus int, pageSize uint32) int64 {
 		if id == optDone {
 			return sub.offset("next options")
 		}
-		f.readOption(c, id, data, sub, pageSize)
+		f.readOption(file, id, data, sub, pageSize)
 	}
 	return 0
 }
 
-// readOption takes one option; sub reads its data, c the file.
-func (f *File) readOption(c *cursor, id uint16, data []byte, sub *cursor, pageSize uint32) {
+// readOption takes one option; sub reads its data.
+func (f *File) readOption(file *cursor, id uint16, data []byte, sub *cursor, pageSize uint32) {
 	switch id {
 	case optDate, optOffset:
 		f.clock.shift(id, cutNUL(data))
 	case optTSC2NSec:
 		f.clock.mult, f.clock.rshift = uint64(sub.u32("mult")), sub.u32("shift")
+	case optTraceClock:
+		if text := cutNUL(data); text != "" {
+			f.info.Clock = currentClock(text)
+		}
 	case optUname:
 		f.readUname(cutNUL(data))
 	case optVersion:
@@ -76,12 +80,12 @@ func (f *File) readOption(c *cursor, id uint16, data []byte, sub *cursor, pageSi
 			f.info.CPUs = int(n)
 		}
 	case optBuffer:
-		f.readBufferOption(c, sub, pageSize)
+		f.readBufferOption(file, sub, pageSize)
 	case optBufferText:
 		f.diagnose("unknown_option", 1, "a buffer of text (latency tracer) is left out")
 	case optHeaderInfo, optFtraceEvents, optEventFormats, optKallsyms, optPrintk, optCmdlines:
 		if f.codec != nil {
-			f.readPart(c, id, sub.offset("section offset"))
+			f.readPart(file, id, sub.offset("section offset"))
 		}
 	default:
 		if id > lastKnownOption {
@@ -100,27 +104,38 @@ func (f *File) readUname(text string) {
 	}
 }
 
-// readCPUStat notes events that the kernel itself counted as lost. Those that were
+// readCPUStat notes events that the kernel itself counted as lost: those that were
 // overwritten before the first page carry no mark in the data.
 func (f *File) readCPUStat(text string) {
-	cpu := ""
+	cpu, events := "", int64(0)
 	for line := range strings.SplitSeq(text, "\n") {
 		key, value, _ := strings.Cut(line, ":")
 		n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
-		if err != nil || n <= 0 && key != "CPU" {
+		if err != nil {
 			continue
 		}
-		switch strings.TrimSpace(key) {
+		switch key = strings.TrimSpace(key); key {
 		case "CPU":
 			cpu = strings.TrimSpace(value)
-		case "overrun", "commit overrun", "dropped events":
-			f.diagnose("overrun", n, "CPU "+cpu+": "+key+" counted by the kernel")
+		case "entries", "read events":
+			events += n
+		case "overrun":
+			if n > 0 {
+				f.diagnose("overrun", n, "CPU "+cpu+": overwritten before they were read, counted by the kernel")
+			}
+		case "commit overrun", "dropped events":
+			if n > 0 {
+				f.diagnose("lost_events", n, "CPU "+cpu+": "+key+" counted by the kernel")
+			}
 		}
+	}
+	if id, err := strconv.ParseInt(cpu, 10, 16); err == nil && events > 0 && len(f.active) < maxCPUs {
+		f.active = append(f.active, event.CPU(id))
 	}
 }
 
 // readBufferOption reads a BUFFER option, which differs between the versions.
-func (f *File) readBufferOption(c, sub *cursor, pageSize uint32) {
+func (f *File) readBufferOption(file, sub *cursor, pageSize uint32) {
 	if len(f.buffers) >= maxBuffers {
 		f.diagnose("unknown_option", 1, "more ring buffers than supported")
 		return
@@ -136,7 +151,7 @@ func (f *File) readBufferOption(c, sub *cursor, pageSize uint32) {
 	}
 	b.clock = sub.cstring("buffer clock")
 	b.pageSize = sub.u32("buffer page size")
-	head := c.sub(b.table, f.size)
+	head := file.sub(b.table, f.size)
 	s := readSection(head)
 	b.compressed = s.compressed()
 	if head.err != nil {

@@ -18,7 +18,7 @@ func (f *File) readV6(c *cursor, pageSize uint32) error {
 	f.readCmdlines(c)
 	cpus := c.u32("number of CPUs")
 	c.expect("options  \x00", "options")
-	f.readOptions(c, int(cpus), pageSize)
+	f.readOptions(c, c, pageSize)
 	if c.err != nil {
 		return c.err
 	}

@@ -40,6 +40,7 @@ func (f *File) readV7(c *cursor, pageSize uint32) error {
 		return err
 	}
 	seen := make(map[int64]bool)
+	end := next // behind the last options that could be read
 	for n := 0; next != 0; n++ {
 		if seen[next] || n >= maxSections {
 			return &event.FormatError{Format: c.format, Offset: next, Field: "next options", Err: event.ErrCorrupt}
@@ -48,6 +49,7 @@ func (f *File) readV7(c *cursor, pageSize uint32) error {
 		sub := c.sub(next, f.size)
 		next, err = f.readOptionsSection(sub, pageSize)
 		if err == nil {
+			end = max(end, sub.off)
 			continue
 		}
 		if len(f.formats.Names()) == 0 || !errors.Is(err, event.ErrTruncated) {
@@ -59,6 +61,9 @@ func (f *File) readV7(c *cursor, pageSize uint32) error {
 	if f.layout.DataOffset == 0 {
 		return &event.FormatError{Format: c.format, Offset: f.size, Field: "header_page", Err: event.ErrTruncated}
 	}
+	if len(f.buffers) == 0 {
+		f.salvage(c, end, pageSize)
+	}
 	return nil
 }
 
@@ -69,7 +74,8 @@ func (f *File) readOptionsSection(c *cursor, pageSize uint32) (int64, error) {
 	if body.err != nil {
 		return 0, body.err
 	}
-	next := f.readOptions(body, 0, pageSize)
+	next := f.readOptions(body, c, pageSize)
+	c.off = s.body + s.size
 	return next, body.err
 }
 
