@@ -28,6 +28,7 @@ type File struct {
 func Open(r io.ReaderAt, size int64, names *event.Names) (*File, error) {
 	f := &File{r: r, size: size, names: names, texts: textBudget{left: maxTexts}}
 	p := newProbe()
+	p.html.page = f.isPage()
 	lines := lineReader{r: r, size: size}
 	for !p.found && lines.off-int64(len(lines.buf)-lines.pos) < maxHead {
 		line, err := lines.next()
@@ -43,13 +44,20 @@ func Open(r io.ReaderAt, size int64, names *event.Names) (*File, error) {
 		return nil, err
 	}
 	f.head = p.header
+	f.head.html.inside = false // each stream begins at the first line again
 	f.diagnoseHeader(&p)
 	f.fillInfo()
 	return f, f.findStates()
 }
 
-// Info says what the header says; Comms, TGIDs and Events are empty: a text trace does
-// not list them.
+// isPage looks at the first bytes. An error shows again when the header is read.
+func (f *File) isPage() bool {
+	head := make([]byte, min(f.size, 512))
+	n, _ := f.r.ReadAt(head, 0)
+	return isPage(head[:n])
+}
+
+// Info says what the header says. Comms and TGIDs are empty: a text has them on its lines.
 func (f *File) Info() *event.Info { return &f.info }
 
 // Names resolves the names of the events.
@@ -74,6 +82,15 @@ func (f *File) fillInfo() {
 	f.info = event.Info{Format: h.dialect.String(), CPUs: h.cpus, Resolution: h.resolution}
 	if h.latency != nil {
 		f.info.Kernel = h.latency.Kernel
+	}
+	if h.html.page {
+		f.info.Format = "systrace HTML"
+	}
+	if p := h.perf; h.dialect == dialectPerf {
+		f.info.Kernel, f.info.Machine, f.info.Events = p.kernel, p.machine, p.events
+		if p.command != "" {
+			f.info.Commands = []string{p.command}
+		}
 	}
 	if h.rawClock {
 		f.info.Clock = "raw integers"

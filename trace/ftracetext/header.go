@@ -42,6 +42,8 @@ type header struct {
 	resolution event.Time // 0: the file has no stamps
 	rawClock   bool       // stamps are plain integers
 	graph      bool       // function_graph's own layout
+	perf       perfHeader
+	html       htmlFilter
 }
 
 // comment reads one line that begins with '#'. It reports whether the line is one that
@@ -69,7 +71,7 @@ func (h *header) comment(line []byte) bool {
 		h.graph = true
 		return true
 	}
-	return h.latencyComment(b)
+	return h.latencyComment(b) || h.perfComment(b)
 }
 
 // entries reads "7/7   #P:4".

@@ -65,20 +65,21 @@ func (l *lineReader) next() ([]byte, error) {
 func (l *lineReader) fill() (int, error) {
 	rest := copy(l.buf[:cap(l.buf)], l.buf[l.pos:])
 	l.pos = 0
-	if cap(l.buf) < rest+readSize {
-		grown := make([]byte, rest, 2*rest+2*readSize)
-		copy(grown, l.buf[:rest])
-		l.buf = grown
-	}
-	want := int64(readSize)
-	if left := l.size - l.off; want > left {
-		want = left
-	}
+	want := int(min(readSize, l.size-l.off))
 	if want <= 0 {
 		l.buf = l.buf[:rest]
 		return 0, nil
 	}
-	n, err := l.r.ReadAt(l.buf[rest:rest+int(want)], l.off)
+	if cap(l.buf) < rest+want {
+		room := rest + want
+		if l.size-l.off > readSize {
+			room = 2*rest + 2*readSize
+		}
+		grown := make([]byte, rest, room)
+		copy(grown, l.buf[:rest])
+		l.buf = grown
+	}
+	n, err := l.r.ReadAt(l.buf[rest:rest+want], l.off)
 	l.buf = l.buf[:rest+n]
 	l.off += int64(n)
 	if n > 0 || err == io.EOF {

@@ -11,6 +11,10 @@ import (
 // line or an event is recognised in it.
 func Sniff(head []byte) bool {
 	p := newProbe()
+	p.html.page = isPage(head)
+	if p.html.page {
+		return true
+	}
 	for len(head) > 0 && !p.found {
 		line, rest, whole := bytes.Cut(head, []byte("\n"))
 		head = rest
@@ -33,7 +37,8 @@ type probe struct {
 	strangeLine int64
 	strangers   int64
 
-	widthUnknown int // width of flags that fit no known layout
+	bare         bool // events without task, CPU and time
+	widthUnknown int  // width of flags that fit no known layout
 }
 
 func newProbe() probe {
@@ -43,6 +48,10 @@ func newProbe() probe {
 // line looks at one more line.
 func (p *probe) line(b []byte) {
 	p.lines++
+	b, ok := p.html.line(b)
+	if !ok {
+		return
+	}
 	var ev event.Event
 	var pre prefix
 	switch {
@@ -65,6 +74,9 @@ func (p *probe) line(b []byte) {
 
 func (p *probe) stranger(b []byte) {
 	p.strangers++
+	if name, _ := splitEvent(b); name != nil && kindOf(name) != event.Other {
+		p.bare = true
+	}
 	if p.strange == "" {
 		p.strange, p.strangeLine = quoteLine(b), p.lines
 	}
@@ -107,6 +119,13 @@ func (p *probe) err() error {
 	if p.graph {
 		return fail(1, "layout", errors.New("function_graph output has no time stamps on its events: "+
 			"record with `trace-cmd record -p function_graph` and read the .dat file"))
+	}
+	if p.bare {
+		return fail(p.strangeLine, "task, CPU and time", errors.New("missing: options/context-info was off while "+
+			"this was read; switch it on and read the trace again"))
+	}
+	if p.html.page {
+		return fail(p.lines, "trace", errors.New("the page has no trace of tracefs in it"))
 	}
 	if p.strangers > 0 {
 		return fail(p.strangeLine, "event", errors.New("not understood: "+p.strange))

@@ -91,7 +91,8 @@ func (s *stream) Close() error { return nil }
 
 // line takes one line of the file.
 func (s *stream) line(b []byte) {
-	if len(b) == 0 {
+	b, ok := s.head.html.line(b)
+	if len(b) == 0 || !ok {
 		return
 	}
 	switch {
@@ -198,11 +199,11 @@ func (s *stream) lose(cpu event.CPU, lost int64) {
 	} else {
 		c.lost += lost
 	}
-	text := "lost on CPU " + strconv.Itoa(int(cpu))
 	if lost < 0 {
-		text, lost = text+": the trace does not say how many", 1
+		s.diags = event.Diagnose(s.diags, "lost_events", 1, "places where the recording lost an unknown number of events")
+		return
 	}
-	s.diags = event.Diagnose(s.diags, "lost_events", lost, text)
+	s.diags = event.Diagnose(s.diags, "lost_events", lost, "lost in the recording, counted by the kernel")
 }
 
 // gap inserts the pending gap of a CPU, which ends with the event being parsed.
