@@ -22,6 +22,7 @@ var cfsQuota = Kind{
 	Name:  "cfs_quota",
 	Title: "CPU quota of its group used up",
 	Needs: []event.Kind{event.SchedSwitch, event.HrtimerExpireEntry},
+	Best:  Likely,
 }
 
 // quotaWaitLeast is the shortest wait after a preemption that the bandwidth timer's

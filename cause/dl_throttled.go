@@ -19,6 +19,7 @@ var dlThrottled = Kind{
 	Name:  "dl_throttled",
 	Title: "deadline runtime used up",
 	Needs: []event.Kind{event.SchedSwitch, event.HrtimerExpireEntry},
+	Best:  Proven,
 }
 
 func matchDLThrottled(p *piece) (Interval, bool) {

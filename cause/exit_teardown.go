@@ -22,6 +22,7 @@ var exitTeardown = Kind{
 	Name:  "exit_teardown",
 	Title: "exit teardown",
 	Needs: []event.Kind{event.SchedProcessExit, event.SysEnter},
+	Best:  Proven,
 }
 
 // livingMarks are what a task does in life, so that a run with one of them cannot be its

@@ -25,6 +25,8 @@ var fairServer = Kind{
 	Name:  "fair_server",
 	Title: "fair server",
 	Needs: []event.Kind{event.SchedSwitch, event.HrtimerExpireEntry},
+	Best:  Proven,
+	On:    func(f kernel.Facts) kernel.Answer { return f.FairServer },
 }
 
 func matchFairServer(p *piece) (Interval, bool) {

@@ -13,6 +13,7 @@ var fairTurn = Kind{
 	Name:  "fair_turn",
 	Title: "another fair task's turn",
 	Needs: []event.Kind{event.SchedSwitch},
+	Best:  Proven,
 }
 
 func matchFairTurn(p *piece) (Interval, bool) {

@@ -15,6 +15,7 @@ var higherPrio = Kind{
 	Name:  "higher_prio",
 	Title: "higher priority",
 	Needs: []event.Kind{event.SchedSwitch},
+	Best:  Proven,
 }
 
 func matchHigherPrio(p *piece) (Interval, bool) {

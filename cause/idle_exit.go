@@ -22,6 +22,7 @@ var idleExit = Kind{
 	Name:  "idle_exit",
 	Title: "leaving idle",
 	Needs: []event.Kind{event.CPUIdle, event.IPIEntry},
+	Best:  Proven,
 }
 
 // idleExitLongest is how long an idle CPU may take for a wake without events that show

@@ -14,6 +14,7 @@ var irq = Kind{
 	Name:  "irq",
 	Title: "hard interrupt",
 	Needs: []event.Kind{event.IRQHandlerEntry},
+	Best:  Proven,
 }
 
 func matchIRQ(p *piece) (Interval, bool) {

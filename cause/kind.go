@@ -2,6 +2,7 @@ package cause
 
 import (
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/latency"
 	"github.com/whylate/whylate/timeline"
 )
@@ -25,6 +26,10 @@ type Kind struct {
 	Title string // in words, for a table
 	// Needs has the events without which the verdict cannot be proven.
 	Needs []event.Kind
+	// Best is the strongest verdict that events alone allow.
+	Best Verdict
+	// On, where set, says whether kernels with the given facts can do this at all.
+	On func(kernel.Facts) kernel.Answer
 }
 
 // Kinds lists every kind once, in the order in which they are asked.

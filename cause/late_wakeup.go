@@ -23,6 +23,7 @@ var lateWakeup = Kind{
 	Name:  "late_wakeup",
 	Title: "woken late",
 	Needs: []event.Kind{event.HrtimerStart, event.HrtimerExpireEntry, event.SoftirqRaise},
+	Best:  Proven,
 }
 
 // interruptEntry is how long a timer interrupt that nothing holds back may take from the

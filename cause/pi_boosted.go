@@ -19,6 +19,7 @@ var piBoosted = Kind{
 	Name:  "pi_boosted",
 	Title: "priority inheritance",
 	Needs: []event.Kind{event.SchedPISetprio},
+	Best:  Proven,
 }
 
 func matchPIBoosted(p *piece) (Interval, bool) {

@@ -20,6 +20,7 @@ var preemptOff = Kind{
 	Name:  "preempt_off",
 	Title: "preemption off",
 	Needs: []event.Kind{event.PreemptDisable, event.IRQDisable},
+	Best:  Proven,
 }
 
 func matchPreemptOff(p *piece) (Interval, bool) {

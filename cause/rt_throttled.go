@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/timeline"
 )
 
@@ -26,6 +27,8 @@ var rtThrottled = Kind{
 	Name:  "rt_throttled",
 	Title: "RT throttling",
 	Needs: []event.Kind{event.SchedSwitch, event.HrtimerExpireEntry, event.SchedStatRuntime},
+	Best:  Proven,
+	On:    func(f kernel.Facts) kernel.Answer { return f.RTThrottling },
 }
 
 func matchRTThrottled(p *piece) (Interval, bool) {

@@ -12,6 +12,7 @@ var samePrio = Kind{
 	Name:  "same_prio",
 	Title: "same priority",
 	Needs: []event.Kind{event.SchedSwitch},
+	Best:  Proven,
 }
 
 func matchSamePrio(p *piece) (Interval, bool) {

@@ -19,6 +19,7 @@ var softirq = Kind{
 	Name:  "softirq",
 	Title: "softirq",
 	Needs: []event.Kind{event.SoftirqEntry},
+	Best:  Proven,
 }
 
 func matchSoftirq(p *piece) (Interval, bool) {

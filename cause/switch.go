@@ -14,6 +14,7 @@ var switchKind = Kind{
 	Name:  "switch",
 	Title: "switch",
 	Needs: []event.Kind{event.SchedSwitch},
+	Best:  Proven,
 }
 
 func matchSwitch(p *piece) (Interval, bool) {

@@ -22,6 +22,7 @@ func matchGap(p *piece) (Interval, bool) {
 var unknown = Kind{
 	Name:  "unknown",
 	Title: "unknown",
+	Best:  Unknown,
 }
 
 func matchUnknown(p *piece) (Interval, bool) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/whylate/whylate/cause"
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/result"
 	"github.com/whylate/whylate/timeline"
 )
@@ -34,8 +35,8 @@ func Inspect(src Source, o Options) (*result.Info, error) {
 		return nil, err
 	}
 	r := &result.Info{Schema: "whylate.info/1", Input: f.input(src, &o, tr.CPUs()), Machine: info.Machine,
-		Buffers: info.Buffers, Commands: info.Commands, Counts: []result.EventCount{}, PerCPU: []result.CPUCount{},
-		Verdicts: supports(kinds), Record: []string{}, Diagnostics: diagnostics(&f, tr, nil)}
+		Profile: kernel.ProfileOf(info.Kernel), Buffers: info.Buffers, Commands: info.Commands, Counts: []result.EventCount{}, PerCPU: []result.CPUCount{},
+		Verdicts: supports(kinds, kernel.Of(info.Kernel)), Record: []string{}, Diagnostics: diagnostics(&f, tr, nil)}
 	for n, count := range counts {
 		r.Counts = append(r.Counts, result.EventCount{Event: names.String(n), Count: count})
 	}
@@ -93,17 +94,23 @@ var recordNames = map[event.Kind]string{
 
 // supports says for each kind of cause what verdict the events of a trace allow at best.
 // Kinds whose events simply did not happen look like kinds that were not recorded.
-func supports(seen event.KindSet) []result.Support {
+func supports(seen event.KindSet, facts kernel.Facts) []result.Support {
 	out := []result.Support{}
 	for _, k := range cause.Kinds() {
-		s := result.Support{Kind: k.Name, Best: cause.Proven.String(), Needs: []string{}}
+		if k.Best == cause.Unknown {
+			continue
+		}
+		s := result.Support{Kind: k.Name, Best: k.Best.String(), Needs: []string{}}
 		for _, need := range k.Needs {
 			if seen&(1<<need) == 0 {
 				s.Best = cause.Likely.String()
 				s.Needs = append(s.Needs, recordNames[need])
 			}
 		}
-		if seen&(1<<event.SchedSwitch) == 0 {
+		switch {
+		case k.On != nil && k.On(facts) == kernel.No:
+			s.Best, s.Needs = "never on this kernel", []string{}
+		case seen&(1<<event.SchedSwitch) == 0:
 			s.Best = cause.Unknown.String()
 		}
 		out = append(out, s)
