@@ -33,7 +33,9 @@ func Explain(src Source, o Options) (*result.Explain, error) {
 	late := &chosen{o: &o, buckets: make(map[bucketKey]*worst)}
 	again := timeline.NewTracker(info.Machine, names)
 	lt := latency.NewTracker(again, func(w *latency.Wait) { explainWait(a, w, names, &o, rs, late) })
-	if _, err := pass(src, event.Options{Want: latency.Needs, Progress: part(o.Progress, 1, 2)}, again, lt.Push); err != nil {
+	// All kinds again: a task's number depends on which event named it first, and the index
+	// goes by these numbers.
+	if _, err := pass(src, event.Options{Progress: part(o.Progress, 1, 2)}, again, lt.Push); err != nil {
 		return nil, fmt.Errorf("second pass: %w", err)
 	}
 	lt.Finish()

@@ -195,5 +195,7 @@ func (b *Builder) Finish() {
 			}
 		}
 	}
-	b.task(TaskID(b.x.Tracker.Tasks() - 1))
+	if n := b.x.Tracker.Tasks(); n > 0 {
+		b.task(TaskID(n - 1)) // every task has an entry, also one that only was named
+	}
 }
