@@ -51,6 +51,9 @@ func matchCFSQuota(p *piece) (Interval, bool) {
 // idleWhileQueued reports whether the CPU of the piece stood idle for longer than a
 // switch takes while the task was queued there.
 func (a *Analysis) idleWhileQueued(p *piece) bool {
+	if p.ci == nil {
+		return false
+	}
 	from := p.since
 	if p.w.Queued != event.NoTime {
 		from = max(from, p.w.Queued)

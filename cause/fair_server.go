@@ -33,7 +33,7 @@ func matchFairServer(p *piece) (Interval, bool) {
 	if p.waiter.class != ClassRT {
 		return Interval{}, false
 	}
-	w := in(p.a.served[p.cpu], p.from)
+	w := in(windowsOf(p.a.served, p.cpu), p.from)
 	if w == nil {
 		return Interval{}, false
 	}

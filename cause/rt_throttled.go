@@ -35,7 +35,7 @@ func matchRTThrottled(p *piece) (Interval, bool) {
 	if p.waiter.class != ClassRT {
 		return Interval{}, false
 	}
-	w := in(p.a.throttled[p.cpu], p.from)
+	w := in(windowsOf(p.a.throttled, p.cpu), p.from)
 	if w == nil {
 		return Interval{}, false
 	}

@@ -20,6 +20,14 @@ type window struct {
 	evidence []Ref
 }
 
+// windowsOf returns the windows of c; none for a CPU without events.
+func windowsOf(byCPU [][]window, c event.CPU) []window {
+	if c < 0 || int(c) >= len(byCPU) {
+		return nil
+	}
+	return byCPU[c]
+}
+
 // in returns the window that covers t.
 func in(windows []window, t event.Time) *window {
 	i := sort.Search(len(windows), func(i int) bool { return windows[i].to > t })
