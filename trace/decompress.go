@@ -88,36 +88,38 @@ func (c *countingReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// copyLimited writes what decode makes of src to dst, within the limits. A compressed
-// file that ends too early gives what could be read: text without its last lines is
-// still a trace; binary formats notice themselves.
-func copyLimited(dst io.Writer, src io.Reader, decode decoder) (int64, error) {
+// copyLimited writes what decode makes of src to dst, within the limits. Of a compressed
+// file that ends too early it writes what can be read, and says cut: a trace without its
+// end is still a trace.
+func copyLimited(dst io.Writer, src io.Reader, decode decoder) (total int64, cut bool, err error) {
 	in := &countingReader{r: src}
 	r, err := decode(bufio.NewReaderSize(in, 64<<10))
 	if err != nil {
-		return 0, corrupt(err)
+		return 0, false, corrupt(err)
 	}
 	defer r.Close()
 	buf := make([]byte, 256<<10)
-	var total int64
 	for {
 		n, readErr := r.Read(buf)
 		total += int64(n)
 		if total > maxSpooled || total > freeSpooled && total/maxRatio > in.n {
-			return total, fmt.Errorf("%w: %w after %d bytes out of %d (decompress it by hand if it is one)",
+			return total, false, fmt.Errorf("%w: %w after %d bytes out of %d (decompress it by hand if it is one)",
 				event.ErrCorrupt, errBomb, total, in.n)
 		}
 		if _, err := dst.Write(buf[:n]); err != nil {
 			if errors.Is(err, syscall.ENOSPC) {
-				return total, fmt.Errorf("%w (set TMPDIR to a folder with room; now %s)", err, os.TempDir())
+				return total, false, fmt.Errorf("%w (set TMPDIR to a folder with room; now %s)", err, os.TempDir())
 			}
-			return total, err
+			return total, false, err
 		}
-		if readErr == io.EOF {
-			return total, nil
-		}
-		if readErr != nil {
-			return total, fmt.Errorf("after %d bytes: %w", total, corrupt(readErr))
+		switch {
+		case readErr == nil:
+		case readErr == io.EOF:
+			return total, false, nil
+		case errors.Is(readErr, io.ErrUnexpectedEOF) && total > 0:
+			return total, true, nil
+		default:
+			return total, false, fmt.Errorf("after %d bytes: %w", total, corrupt(readErr))
 		}
 	}
 }

@@ -23,7 +23,7 @@ type format struct {
 var formats = []format{
 	{"trace.dat", tracedat.Sniff, openDat},
 	notRead("perf.data", magic("PERFILE2", "2ELIFREP"),
-		"run `perf script -i FILE --ns | whylate explain -`"),
+		"run `perf script --ns -i FILE | whylate explain -`"),
 	notRead("Perfetto", isPerfetto,
 		"run `traceconv systrace FILE trace.txt` and read trace.txt"),
 	notRead("Chrome JSON", isChromeJSON,
@@ -45,14 +45,20 @@ func openText(r io.ReaderAt, size int64, names *event.Names) (event.Source, erro
 	return ftracetext.Open(r, size, names)
 }
 
-// notRead is a format that is recognised only to say what to do with it.
+// notRead is a format that is recognised only to say what to do with it. FILE in todo
+// stands for the path.
 func notRead(name string, sniff func([]byte) bool, todo string) format {
 	return format{name: name, sniff: sniff, open: func(io.ReaderAt, int64, *event.Names) (event.Source, error) {
-		return nil, fmt.Errorf("%s is %w yet; %s", name, errNotRead, todo)
+		return nil, &notReadError{name, todo}
 	}}
 }
 
-var errNotRead = fmt.Errorf("not read (%w)", event.ErrNotSupported)
+// notReadError is an event.ErrNotSupported with the way out.
+type notReadError struct{ name, todo string }
+
+func (e *notReadError) Error() string { return e.name + " is not read yet; " + e.todo }
+
+func (e *notReadError) Is(target error) bool { return target == event.ErrNotSupported }
 
 func magic(values ...string) func([]byte) bool {
 	return func(head []byte) bool {
@@ -123,6 +129,9 @@ func unknownFormat(head []byte) error {
 	line, _, _ := bytes.Cut(bytes.TrimLeft(head, "\r\n"), []byte("\n"))
 	if len(line) > 120 {
 		line = line[:120]
+	}
+	if bytes.Contains(head, []byte("sch delay")) || bytes.Contains(head, []byte("Runtime ms")) {
+		return errors.New("this is a table that perf sched made, not a trace: run `perf script --ns` on its perf.data")
 	}
 	if bytes.Contains(head, []byte("min/avg/max")) || bytes.Contains(head, []byte("policy: fifo: loadavg")) {
 		return errors.New("this is the output of a latency test, not a trace: run `trace-cmd record -e sched` beside the test")

@@ -15,6 +15,7 @@ type input struct {
 	file *os.File
 	size int64
 	temp string // path of a temporary file that is still to be removed
+	cut  bool   // a compressed file that ended too early
 }
 
 // prepare looks at what was opened and spools it where needed.
@@ -68,7 +69,7 @@ func (in *input) spool(decode decoder) error {
 	if os.Remove(path) == nil {
 		path = ""
 	}
-	n, err := copyLimited(temp, in.file, decode)
+	n, cut, err := copyLimited(temp, in.file, decode)
 	if err != nil {
 		temp.Close()
 		if path != "" {
@@ -76,10 +77,13 @@ func (in *input) spool(decode decoder) error {
 		}
 		return err
 	}
-	if err := in.close(); err != nil {
-		return err
+	if _, err := temp.Seek(0, io.SeekStart); err != nil { // a further layer is read from here
+		return errors.Join(err, temp.Close())
 	}
-	in.file, in.size, in.temp = temp, n, path
+	if err := in.close(); err != nil {
+		return errors.Join(err, temp.Close())
+	}
+	in.file, in.size, in.temp, in.cut = temp, n, path, in.cut || cut
 	return nil
 }
 

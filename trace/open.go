@@ -6,12 +6,15 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/whylate/whylate/event"
 )
 
 // Stdin is the path that stands for standard input.
 const Stdin = "-"
+
+const stdinName = "standard input"
 
 // headSize is how much of a file the formats may look at to recognise it.
 const headSize = 64 << 10
@@ -52,6 +55,9 @@ func openTrace(in *input) (*File, error) {
 			continue
 		}
 		src, err := formats[i].open(in.file, in.size, names)
+		if e := (*notReadError)(nil); errors.As(err, &e) && in.name != stdinName {
+			e.todo = strings.ReplaceAll(e.todo, "FILE", in.name)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -62,6 +68,24 @@ func openTrace(in *input) (*File, error) {
 
 // Names resolves the names of the events of all streams of the file.
 func (f *File) Names() *event.Names { return f.names }
+
+// Events starts at the first event; see event.Source. The stream's diagnostics tell if the
+// file was compressed and ended too early.
+func (f *File) Events(opt event.Options) (event.Stream, error) {
+	s, err := f.Source.Events(opt)
+	if err != nil || !f.in.cut {
+		return s, err
+	}
+	return &cutStream{s}, nil
+}
+
+// cutStream adds a diagnostic to a stream.
+type cutStream struct{ event.Stream }
+
+func (s *cutStream) Diagnostics() []event.Diagnostic {
+	list := append([]event.Diagnostic(nil), s.Stream.Diagnostics()...)
+	return event.Diagnose(list, "truncated", 1, "the compressed file ends too early: the end of the trace is missing")
+}
 
 // Close closes the file and removes what was spooled for it.
 func (f *File) Close() error {
@@ -84,7 +108,7 @@ func openError(path string, err error) error {
 func openInput(path string) (*input, error) {
 	name, file := path, os.Stdin
 	if path == Stdin {
-		name = "standard input"
+		name = stdinName
 	} else {
 		var err error
 		if file, err = os.Open(path); err != nil {
