@@ -28,6 +28,9 @@ var unknown = Kind{
 func matchUnknown(p *piece) (Interval, bool) {
 	i := p.interval(&unknown, Unknown)
 	switch {
+	case p.w.MovedUnseen():
+		i.Detail = "it was moved to another CPU at a moment that no event tells"
+		i.Needs = []string{"sched:sched_migrate_task"}
 	case p.run == nil:
 		i.Detail = "the trace does not show who ran on this CPU"
 		i.Needs = []string{"sched:sched_switch"}

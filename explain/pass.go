@@ -91,14 +91,17 @@ func diagnostics(f *facts, tr *timeline.Tracker, lt *latency.Tracker) []result.D
 	if tr.OddCPU > 0 {
 		list = event.Diagnose(list, "corrupt_event", tr.OddCPU, "events with an impossible CPU number were passed over")
 	}
-	if lt != nil && lt.Wakings == 0 && lt.Wakeups == 0 {
+	if lt != nil && tr.Switches == 0 {
+		list = event.Diagnose(list, "missing_events", 1,
+			"no sched_switch: nobody can tell who ran; record sched:sched_switch and sched:sched_waking")
+	} else if lt != nil && lt.Wakings == 0 && lt.Wakeups == 0 {
 		list = event.Diagnose(list, "missing_events", 1,
 			"no sched_waking and no sched_wakeup: only preemption waits can be seen; record sched:sched_waking")
 	} else if lt != nil && lt.Wakings == 0 {
 		list = event.Diagnose(list, "missing_events", 1,
 			"no sched_waking: waits start at sched_wakeup, which comes later; record sched:sched_waking")
 	}
-	if lt != nil && lt.Unwoken > 0 {
+	if lt != nil && lt.Unwoken > 0 && lt.Wakings+lt.Wakeups > 0 {
 		list = event.Diagnose(list, "inferred", lt.Unwoken, "tasks came to a CPU without a wake in the trace; no wait is counted for them")
 	}
 	out := make([]result.Diagnostic, 0, len(list))

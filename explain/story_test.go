@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,6 +23,7 @@ import (
 //	kernel   release of the kernel, optional
 //	trace    the events as text
 //	want     a line for each late wait, the causes indented below it (see tell)
+//	show     optional: what else want tells, words of cpu detail due elsewhere needs tasks waker
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/stories/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -56,7 +58,7 @@ func story(t *testing.T, file string) {
 		t.Fatal(err)
 	}
 	checkSums(t, r)
-	if diff := cmp.Diff(strings.TrimSpace(parts["want"]), strings.TrimSpace(tell(r))); diff != "" {
+	if diff := cmp.Diff(strings.TrimSpace(parts["want"]), strings.TrimSpace(tell(r, strings.Fields(parts["show"])...))); diff != "" {
 		t.Errorf("%s(-want +got):\n%s", a.Comment, diff)
 	}
 }
@@ -80,30 +82,72 @@ func checkSums(t *testing.T, r *result.Explain) {
 //	motor/2501@812.001000 rt 19 wakeup 2450.0 proven
 //	  higher_prio hog/2600 2450.0 proven
 //	! broken_chain 1
-func tell(r *result.Explain) string {
+//
+// The words of show add to it: tasks a line for each task in front; due, waker,
+// elsewhere and needs a line for each wait; cpu and detail the end of each cause.
+func tell(r *result.Explain, show ...string) string {
 	var b strings.Builder
-	us := func(ns int64) string { return fmt.Sprintf("%.1f", float64(ns)/1e3) }
-	for _, l := range r.Late {
-		fmt.Fprintf(&b, "%s/%s %s %d %s %s", l.Comm, l.ID, l.Class, l.Prio, l.WaitKind, us(l.WaitNS))
-		if l.LatenessNS != l.WaitNS {
-			fmt.Fprintf(&b, " late %s", us(l.LatenessNS))
+	shows := func(word string) bool { return slices.Contains(show, word) }
+	for _, t := range r.Tasks {
+		if shows("tasks") {
+			fmt.Fprintf(&b, "%s/%d %s %d: %d wakeups %s, %d preempted %s\n", t.Comm, t.PID, t.Class, t.Prio,
+				t.Wakeup.Waits, micros(t.Wakeup.TotalNS), t.Preempted.Waits, micros(t.Preempted.TotalNS))
 		}
-		if l.OnCPUNS == nil {
-			b.WriteString(" open")
-		}
-		fmt.Fprintf(&b, " %s\n", l.Verdict)
-		for _, c := range l.Causes {
-			who := ""
-			if c.PID >= 0 {
-				who = fmt.Sprintf(" %s/%d", c.Comm, c.PID)
-			} else if c.Comm != "" {
-				who = " " + c.Comm
-			}
-			fmt.Fprintf(&b, "  %s%s %s %s\n", c.Kind, who, us(c.NS), c.Verdict)
-		}
+	}
+	for i := range r.Late {
+		tellWait(&b, &r.Late[i], shows)
 	}
 	for _, d := range r.Diagnostics {
 		fmt.Fprintf(&b, "! %s %d\n", d.Kind, d.Count)
 	}
 	return b.String()
+}
+
+func micros(ns int64) string { return fmt.Sprintf("%.1f", float64(ns)/1e3) }
+
+func tellWait(b *strings.Builder, l *result.Late, shows func(string) bool) {
+	fmt.Fprintf(b, "%s/%s %s %d %s %s", l.Comm, l.ID, l.Class, l.Prio, l.WaitKind, micros(l.WaitNS))
+	if l.LatenessNS != l.WaitNS {
+		fmt.Fprintf(b, " late %s", micros(l.LatenessNS))
+	}
+	if l.OnCPUNS == nil {
+		b.WriteString(" open")
+	}
+	fmt.Fprintf(b, " %s\n", l.Verdict)
+	if l.DueNS != nil && shows("due") {
+		fmt.Fprintf(b, "  due %s before the wake, %s: %s\n", micros(l.WokenNS-*l.DueNS), l.DueVerdict, l.DueDetail)
+	}
+	if shows("waker") {
+		fmt.Fprintf(b, "  woken by %s/%d in %s\n", l.Waker.Comm, l.Waker.PID, l.Waker.Context)
+	}
+	for _, c := range l.Causes {
+		tellCause(b, &c, shows)
+	}
+	for _, e := range l.IdleElsewhere {
+		if shows("elsewhere") {
+			fmt.Fprintf(b, "  CPU %d idle %s %s\n", e.CPU, micros(e.NS), e.Verdict)
+		}
+	}
+	for _, n := range l.Needs {
+		if shows("needs") {
+			fmt.Fprintf(b, "  needs %s\n", n)
+		}
+	}
+}
+
+func tellCause(b *strings.Builder, c *result.Cause, shows func(string) bool) {
+	fmt.Fprintf(b, "  %s", c.Kind)
+	if c.PID >= 0 {
+		fmt.Fprintf(b, " %s/%d", c.Comm, c.PID)
+	} else if c.Comm != "" {
+		fmt.Fprintf(b, " %s", c.Comm)
+	}
+	fmt.Fprintf(b, " %s %s", micros(c.NS), c.Verdict)
+	if shows("cpu") {
+		fmt.Fprintf(b, " on CPU %d", c.CPU)
+	}
+	if c.Detail != "" && shows("detail") {
+		fmt.Fprintf(b, ": %s", c.Detail)
+	}
+	b.WriteByte('\n')
 }

@@ -177,7 +177,9 @@ func (tr *Tracker) leave(ev *event.Event, t *timeline.Task) {
 func (tr *Tracker) finish(w *waiting, t *timeline.Task, ev *event.Event) {
 	w.active = false
 	w.wait.OnCPU, w.wait.End = ev.Time, ev.Time
-	if w.wait.CPU == event.NoCPU {
+	if unseen := w.wait.Queued == event.NoTime && w.wait.Kind == Wakeup && len(w.wait.Moves) == 0; unseen || w.wait.CPU == event.NoCPU {
+		// No sched_wakeup tells where it was queued, and sched_waking names the CPU before
+		// placement: it was placed where it ran.
 		w.wait.CPU = ev.CPU
 	}
 	if w.wait.CPUAt(ev.Time) != ev.CPU {

@@ -82,6 +82,13 @@ func (w *Wait) Length() int64 { return int64(w.End - w.Woken) }
 // Open reports whether the task still waited when the trace ended.
 func (w *Wait) Open() bool { return w.OnCPU == event.NoTime }
 
+// MovedUnseen reports whether the task came to run on another CPU than the one where the
+// events say it was queued.
+func (w *Wait) MovedUnseen() bool {
+	n := len(w.Moves)
+	return n > 0 && !w.Open() && w.Moves[n-1].At == w.OnCPU
+}
+
 // CPUAt returns the CPU on which the task was queued at time t.
 func (w *Wait) CPUAt(t event.Time) event.CPU {
 	c := w.CPU

@@ -157,7 +157,7 @@ func (p *printer) otherRows(r *result.Explain, blocks []*block) {
 		}
 	}
 	if len(blocks) == 0 {
-		p.nothingLate(&r.Input)
+		p.nothingLate(&r.Input, r.Tasks)
 	}
 	n := int64(len(tasks))
 	switch {
@@ -174,10 +174,13 @@ func (p *printer) otherRows(r *result.Explain, blocks []*block) {
 
 // nothingLate closes a report without late waits. It claims no more than the trace shows:
 // where events were lost, a late wait may be among them.
-func (p *printer) nothingLate(in *result.Input) {
-	if in.Lost == 0 {
+func (p *printer) nothingLate(in *result.Input, tasks []result.Task) {
+	switch {
+	case in.Lost != 0:
+		p.line("\nNothing was late in what was recorded; what was lost may have been.")
+	case len(tasks) == 0:
+		p.line("\nNo wait for a CPU can be seen in this trace.")
+	default:
 		p.line("\nNothing was late.")
-		return
 	}
-	p.line("\nNothing was late in what was recorded; what was lost may have been.")
 }

@@ -140,10 +140,25 @@ func (p *printer) due(in *result.Input, l *result.Late) {
 
 // idleElsewhere prints on which CPUs the task might have run instead.
 func (p *printer) idleElsewhere(list []result.IdleElsewhere) {
-	for _, c := range list {
-		p.line("     meanwhile %s was idle for %s (%s)", cpuWord(c.CPU), p.amount(c.NS), escape(c.Verdict))
+	if len(list) == 0 {
+		return
 	}
+	most := len(list)
+	if !p.Verbose {
+		most = min(most, mostIdle)
+	}
+	words := make([]string, 0, most+1)
+	for _, c := range list[:most] {
+		words = append(words, fmt.Sprintf("%s %s (%s)", cpuWord(c.CPU), p.amount(c.NS), escape(c.Verdict)))
+	}
+	if more := len(list) - most; more > 0 {
+		words = append(words, fmt.Sprintf("%d more", more))
+	}
+	p.line("     meanwhile idle: %s", strings.Join(words, ", "))
 }
+
+// mostIdle is how many idle CPUs are named without Verbose: a large machine has hundreds.
+const mostIdle = 4
 
 // advice prints changes with what replay predicts of each. A prediction is called one and
 // carries its error.

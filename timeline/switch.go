@@ -5,6 +5,7 @@ import "github.com/whylate/whylate/event"
 // schedSwitch takes the CPU from prev and gives it to next. prev must be the task that
 // was current: where it is not, the switches between were lost.
 func (tr *Tracker) schedSwitch(c *CPU, ev *event.Event, step *Step) {
+	tr.Switches++
 	prev := tr.task(ev.Task, ev.TaskComm, c)
 	next := tr.task(ev.Next, ev.NextComm, c)
 	step.Task, step.Next, step.NextWas = prev, next, next.Status

@@ -29,6 +29,8 @@ type Tracker struct {
 	tasks   []*Task
 	living  pidTable
 
+	// Switches counts the sched_switch events.
+	Switches int64
 	// Broken counts sched_switch events whose prev was not the task that the CPU was
 	// known to run.
 	Broken int64
