@@ -104,7 +104,11 @@ func (a *Analysis) runningAt(r *timeline.Run, t event.Time, waiter int) running 
 	// sched_setscheduler left no event. Of the two priorities take the one that
 	// explains why the waiter did not run.
 	out := ClassOf(r.PrioOut, comm, false)
-	if outRank := rank(out, r.PrioOut); outRank < g.rank && g.rank >= waiter {
+	outRank := rank(out, r.PrioOut)
+	if out == g.class && outRank == g.rank {
+		return g // another nice value: whoever it keeps waiting, it does so as before
+	}
+	if outRank < g.rank && g.rank >= waiter {
 		g.prio, g.class, g.rank = r.PrioOut, out, outRank
 		g.base, g.baseRank = g.prio, g.rank
 	}

@@ -1,6 +1,9 @@
 package cause
 
-import "github.com/whylate/whylate/event"
+import (
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/latency"
+)
 
 // switchKind: the current task should make way and is about to: the way from the wake,
 // from the end of a boost, or from the end of a move, to the switch itself.
@@ -44,13 +47,15 @@ func (p *piece) lowerSince() event.Time {
 
 // cameAfter reports whether the current task was switched in when the waiter was already
 // queued, and at that moment went after it: then it did not merely linger, the scheduler
-// chose it. One that was boosted when it came, and no longer is, did not.
+// chose it; so it did with the one that it put in the place of a preempted waiter. One
+// that was boosted when it came, and no longer is, did not.
 func (p *piece) cameAfter() bool {
 	queued := p.since
 	if p.w.Queued != event.NoTime {
 		queued = max(queued, p.w.Queued)
 	}
-	if p.run.Start <= queued {
+	took := p.w.Kind != latency.Wakeup && p.run.Start == p.w.Woken
+	if p.run.Start <= queued && !took {
 		return false
 	}
 	then := p.a.waiterAt(p.w, p.run.Start)
