@@ -45,8 +45,8 @@ func AppendEvent(dst []byte, ev *event.Event, names *event.Names) []byte {
 			layout = Layout7
 		}
 		dst = AppendFlags(dst, layout, ev)
-		dst = append(dst, ' ')
 	}
+	dst = append(dst, ' ')
 	dst = appendTime(dst, ev.Time, 5)
 	dst = append(dst, ':', ' ')
 	if name := names.String(ev.Name); name != "" {

@@ -64,12 +64,12 @@ func decodeSwitch(s *stream, ev *event.Event, b []byte) bool {
 func (s *stream) pluginSwitch(ev *event.Event, b []byte) bool {
 	const arrow = " ==> "
 	for end := len(b); ; {
-		left, right, ok := cutLast(b[:end], arrow)
+		left, _, ok := cutLast(b[:end], arrow)
 		if !ok {
 			return false
 		}
 		end = len(left)
-		right = b[len(left)+len(arrow):]
+		right := b[len(left)+len(arrow):]
 		comm, pid, prio, rest, ok := pluginTask(right)
 		if !ok || len(rest) > 0 {
 			continue

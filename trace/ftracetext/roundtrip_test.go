@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -274,5 +275,42 @@ func TestEventRoundTrip(t *testing.T) {
 				t.Fatalf("%s\nhas a second event", line)
 			}
 		}))
+	}
+}
+
+// TestLinesComeBack writes the events of recorded texts and compares with the lines that
+// the kernel wrote, for the kinds whose every field an Event keeps.
+func TestLinesComeBack(t *testing.T) {
+	whole := event.Kinds(event.SchedSwitch, event.SchedWaking, event.SchedWakeup, event.SchedWakeupNew,
+		event.SchedMigrateTask, event.SchedStatRuntime, event.SchedProcessFork, event.SchedProcessFree,
+		event.SchedProcessWait, event.SchedProcessExec, event.IRQHandlerEntry, event.SoftirqRaise, event.SoftirqEntry,
+		event.SoftirqExit, event.CPUIdle, event.SchedWakeIdle, event.VectorEntry, event.VectorExit, event.Print)
+	for _, name := range []string{"tracefs-6.18.txt", "tracefs-tgid-6.18.txt", "trace_pipe-lost-6.18.txt"} {
+		text, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := map[string]int{}
+		for _, line := range strings.Split(string(text), "\n") {
+			line = strings.TrimLeft(line, " ")                    // trace_pipe was read by a shell, which cut the indent
+			lines[strings.Replace(line, " (-------) ", " ", 1)]++ // an unknown process has no column
+		}
+		f := openText(t, text)
+		events, _ := readAll(t, f, event.Options{Want: whole})
+		n := 0
+		for i := range events {
+			if events[i].Kind == event.Gap {
+				continue
+			}
+			line := string(ftracetext.AppendEvent(nil, &events[i], f.Names()))
+			line = strings.Replace(strings.TrimLeft(line, " "), "000: ", ": ", 1) // the kernel writes microseconds
+			if lines[line] == 0 {
+				t.Errorf("%s: not in the text: %q", name, line)
+			}
+			n++
+		}
+		if n < 20 {
+			t.Errorf("%s: only %d events", name, n)
+		}
 	}
 }
