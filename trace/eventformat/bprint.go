@@ -105,7 +105,7 @@ func parseVerb(s string) (verb, int) {
 	i++
 	if v.conv == 'p' && i < len(s) && isLetter(s[i]) {
 		v.ext = s[i]
-		for i < len(s) && isLetter(s[i]) {
+		for i < len(s) && (isLetter(s[i]) || s[i] >= '0' && s[i] <= '9') {
 			i++
 		}
 	}

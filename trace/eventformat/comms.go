@@ -50,50 +50,51 @@ func (c *addrCache) name(addr uint64, lookup func(uint64) event.Name) event.Name
 	return slot.name
 }
 
-// pidNames is an open-addressed table from pid to the last known name, made once and
-// then only read; a Go map would be several times slower per event.
-type pidNames struct {
+// tasks is an open-addressed table from pid to what a trace knows of the task beside its
+// events: made once and then only read; a Go map would be several times slower per event.
+type tasks struct {
 	mask  uint32
-	slots []pidName
+	slots []task
 }
 
-type pidName struct {
-	pid  event.PID
+type task struct {
+	pid  event.PID // NoPID in an empty slot
 	name event.Name
+	tgid event.PID
 }
 
-func newPIDNames(comms map[event.PID]event.Name) pidNames {
+func newTasks(comms map[event.PID]event.Name, tgids map[event.PID]event.PID) tasks {
 	size := 16
-	for size < 2*len(comms) {
+	for size < 2*(len(comms)+len(tgids)) {
 		size *= 2
 	}
-	t := pidNames{mask: uint32(size - 1), slots: make([]pidName, size)}
+	t := tasks{mask: uint32(size - 1), slots: make([]task, size)}
 	for i := range t.slots {
-		t.slots[i].pid = event.NoPID
+		t.slots[i] = task{pid: event.NoPID, tgid: event.NoPID}
 	}
 	for pid, name := range comms {
-		if pid < 0 {
-			continue
+		if pid >= 0 {
+			s := t.slot(pid)
+			s.pid, s.name = pid, name
 		}
-		i := t.home(pid)
-		for t.slots[i].pid != event.NoPID {
-			i = (i + 1) & t.mask
+	}
+	for pid, tgid := range tgids {
+		if pid >= 0 {
+			s := t.slot(pid)
+			s.pid, s.tgid = pid, tgid
 		}
-		t.slots[i] = pidName{pid, name}
 	}
 	return t
 }
 
-func (t *pidNames) home(pid event.PID) uint32 { return uint32(pid) * 0x9e3779b1 >> 7 & t.mask }
-
-// get returns 0, the empty name, for a pid that is not in the table.
-func (t *pidNames) get(pid event.PID) event.Name {
-	for i := t.home(pid); ; i = (i + 1) & t.mask {
-		switch slot := &t.slots[i]; slot.pid {
-		case pid:
-			return slot.name
-		case event.NoPID:
-			return 0
+// slot returns the slot of pid, or the empty one where it would be: name 0, tgid NoPID.
+func (t *tasks) slot(pid event.PID) *task {
+	i := uint32(pid) * 0x9e3779b1 >> 7 & t.mask
+	for {
+		s := &t.slots[i]
+		if s.pid == pid || s.pid == event.NoPID {
+			return s
 		}
+		i = (i + 1) & t.mask
 	}
 }

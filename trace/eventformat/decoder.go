@@ -14,6 +14,7 @@ type Context struct {
 	Names   *event.Names // required
 	Kernel  string       // uname release; decides what the bits of common_flags mean
 	Comms   map[event.PID]event.Name
+	TGIDs   map[event.PID]event.PID
 	Symbols Symbolizer
 	Strings Strings
 	// OtherText asks for the fields of events of kind Other as text.
@@ -33,14 +34,16 @@ type Symbolizer interface {
 type Decoder struct {
 	set     *Set
 	ctx     Context
+	head    *Format // any format: all have the same common fields
 	byID    []*program
+	unknown *program
 	typ     access
 	flags   [256]event.Flags
 	nibbles bool // the upper half of common_preempt_count is migrate_disable
 
 	comms commCache
 	addrs addrCache
-	pids  pidNames
+	tasks tasks
 	text  []byte // scratch for appendFields
 	stext uint64 // address of _stext, 0 until it is needed
 }
@@ -48,13 +51,14 @@ type Decoder struct {
 // NewDecoder prepares decoding of the records that set describes. It fails with a
 // *event.FormatError if no format can be read.
 func (s *Set) NewDecoder(ctx Context) (*Decoder, error) {
-	common, err := s.common()
+	head, err := s.common()
 	if err != nil {
 		return nil, err
 	}
-	d := &Decoder{set: s, ctx: ctx, typ: newAccess(common.Field("common_type"), s.BigEndian), byID: make([]*program, s.Len()),
-		pids: newPIDNames(ctx.Comms)}
-	d.flags, d.nibbles = flagTable(ctx.Kernel, common.Field("common_preempt_lazy_count") != nil)
+	d := &Decoder{set: s, ctx: ctx, head: head, typ: newAccess(head.Field("common_type"), s.BigEndian), byID: make([]*program, s.Len()),
+		tasks: newTasks(ctx.Comms, ctx.TGIDs)}
+	d.flags, d.nibbles = flagTable(ctx.Kernel, head.Field("common_preempt_lazy_count") != nil)
+	d.unknown = d.compile(-1)
 	return d, nil
 }
 
@@ -95,17 +99,16 @@ func (d *Decoder) Decode(e *event.Event, rec []byte) error {
 		e.Reset()
 		return ErrShort
 	}
-	var p *program
+	p := d.unknown
 	if id < len(d.byID) {
-		p = d.byID[id]
-	}
-	if p == nil {
-		p = d.compile(id)
+		if p = d.byID[id]; p == nil {
+			p = d.compile(id)
+			d.byID[id] = p
+		}
 	}
 	e.Reset()
 	e.Kind, e.Name = p.kind, p.name
-	d.common(p, e, rec)
-	ok := true
+	ok := d.fillCommon(p, e, rec)
 	for i := range p.ops {
 		ok = d.fill(p, &p.ops[i], e, rec) && ok
 	}
@@ -116,15 +119,16 @@ func (d *Decoder) Decode(e *event.Event, rec []byte) error {
 	return nil
 }
 
-// common fills what every record has.
-func (d *Decoder) common(p *program, e *event.Event, rec []byte) {
+// fillCommon fills what every record has; false if it is too short for that.
+func (d *Decoder) fillCommon(p *program, e *event.Event, rec []byte) bool {
 	pid, ok := p.pid.get(rec)
 	if !ok {
 		e.PID = event.NoPID
-		return
+		return false
 	}
 	e.PID = event.PID(pid)
-	e.Comm = d.pids.get(e.PID)
+	t := d.tasks.slot(e.PID)
+	e.Comm, e.TGID = t.name, t.tgid
 	if v, ok := p.flags.get(rec); ok {
 		e.Flags = d.flags[uint8(v)]
 	}
@@ -142,6 +146,7 @@ func (d *Decoder) common(p *program, e *event.Event, rec []byte) {
 		v, _ := p.migrate.get(rec)
 		e.MigrateDisable = uint8(v)
 	}
+	return true
 }
 
 // fill does one op; false if the record does not reach that far.
@@ -255,40 +260,40 @@ func (d *Decoder) complete(p *program, e *event.Event, rec []byte) {
 }
 
 // compile binds the format of type id. Types that the trace does not describe, or
-// describes badly, get a program that fills the kind Other.
+// describes badly, get a program that fills the kind Other and the common fields.
 func (d *Decoder) compile(id int) *program {
-	f, err := d.set.Format(id)
-	if f == nil || err != nil {
-		p := &program{kind: event.Other}
-		if id < len(d.byID) {
-			d.byID[id] = p
-		}
-		return p
-	}
 	big := d.set.BigEndian
-	kind, _ := d.set.Kind(id)
-	p := &program{kind: kind, name: d.ctx.Names.Intern(f.Name), format: f,
-		pid:     newAccess(f.Field("common_pid"), big),
-		flags:   newAccess(f.Field("common_flags"), big),
-		count:   newAccess(f.Field("common_preempt_count"), big),
-		lazy:    newAccess(f.Field("common_preempt_lazy_count"), big),
-		migrate: newAccess(f.Field("common_migrate_disable"), big),
-		states:  newStateTable(f),
+	f, err := d.set.Format(id)
+	p := &program{kind: event.Other}
+	head := d.head
+	if f != nil && err == nil {
+		p.kind, _ = d.set.Kind(id)
+		p.name, p.format, p.states = d.ctx.Names.Intern(f.Name), f, newStateTable(f)
+		p.bind(f, big)
+		head = f
 	}
-	wants := bindings[kind]
-	if kind == event.Print && f.Field("fmt") != nil {
+	p.pid = newAccess(head.Field("common_pid"), big)
+	p.flags = newAccess(head.Field("common_flags"), big)
+	p.count = newAccess(head.Field("common_preempt_count"), big)
+	p.lazy = newAccess(head.Field("common_preempt_lazy_count"), big)
+	p.migrate = newAccess(head.Field("common_migrate_disable"), big)
+	return p
+}
+
+// bind finds the fields that the kind of p asks for.
+func (p *program) bind(f *Format, bigEndian bool) {
+	wants := bindings[p.kind]
+	if p.kind == event.Print && f.Field("fmt") != nil {
 		wants = bprintBinding
 	}
 	for _, want := range wants {
 		for _, name := range want.names {
 			if field := f.Field(name); field != nil {
-				p.ops = append(p.ops, newOp(want.to, field, big))
+				p.ops = append(p.ops, newOp(want.to, field, bigEndian))
 				break
 			}
 		}
 	}
-	d.byID[id] = p
-	return p
 }
 
 func newOp(to target, f *Field, bigEndian bool) op {

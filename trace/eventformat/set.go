@@ -116,6 +116,10 @@ func kindOf(system string, name []byte) event.Kind {
 	switch system {
 	case "kprobes", "uprobes", "fprobes", "eprobes", "synthetic", "user_events":
 		return event.Other
+	case "ftrace":
+		if string(name) == "bputs" { // trace_puts
+			return event.Print
+		}
 	case "syscalls":
 		switch {
 		case hasPrefix(name, "sys_enter"):

@@ -131,7 +131,7 @@ func (p *Page) Next() ([]byte, bool) {
 			return p.buf[start:next:next], true
 		}
 		if p.pos+8 > p.end {
-			if kind == typePadding && delta == 0 {
+			if word == 0 || kind == typePadding && delta == 0 {
 				p.pos = p.end
 			}
 			break

@@ -137,7 +137,7 @@ var builtFiles = []struct {
 	}, []string{"0 17101 sched_waking 1"}, true, ""},
 
 	{"options that nobody knows", func(f *testFile) {
-		f.options = []testOption{{77, []byte("?")}, {8, bytes.Repeat([]byte("7 7\n"), 300)}, {6, nil}, {1000, make([]byte, 5000)}}
+		f.options = []testOption{{77, []byte("?")}, {8, []byte("no number at all")}, {6, nil}, {1000, make([]byte, 5000)}}
 		f.buffers = []testBuffer{{cpus: []testCPU{{0, [][]byte{f.page(1000).add(1, f.wakingRecord(1)).bytes()}}}}}
 	}, []string{"0 1001 sched_waking 1"}, false, "unknown_option unknown_option unknown_option"},
 
@@ -247,6 +247,23 @@ func TestStampsOfTSCAreConverted(t *testing.T) {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	compareWithPeer(t, data, want)
+}
+
+// TestTableOfProcesses: the private option 8 of a changed trace-cmd.
+func TestTableOfProcesses(t *testing.T) {
+	f := testFile{version: 6}
+	f.options = []testOption{{8, []byte("1 700\n12 13\n")}}
+	f.buffers = []testBuffer{{cpus: []testCPU{{0, [][]byte{f.page(1000).add(1, f.wakingRecord(5)).add(1, f.switchRecord(3, 1, 0)).bytes()}}}}}
+	s, err := openBytes(t, f.file(t)).Events(event.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, want := range []event.PID{700, event.NoPID} { // recorded by pid 1, then by pid 3
+		if e, err := s.Next(); err != nil || e.TGID != want {
+			t.Errorf("process %d, want %d (%v)", e.TGID, want, err)
+		}
+	}
 }
 
 // TestInstancesAreSeparate: the main buffer is the default, the others have names.

@@ -73,9 +73,8 @@ func (f *File) readOption(file *cursor, id uint16, data []byte, sub *cursor, pag
 	case optCPUStat:
 		f.readCPUStat(cutNUL(data))
 	case optCPUCount:
-		// Another program used id 8 for a text before it was assigned.
 		if len(data) != 4 {
-			f.diagnose("unknown_option", 1, fmt.Sprintf("option 8 of %d bytes is no CPU count", len(data)))
+			f.readTGIDs(data)
 		} else if n := sub.u32("CPU count"); n < maxCPUs {
 			f.info.CPUs = int(n)
 		}
@@ -102,6 +101,22 @@ func (f *File) readUname(text string) {
 	if words := strings.Fields(text); len(words) >= 4 {
 		f.info.Kernel, f.info.Machine = words[2], words[len(words)-1]
 	}
+}
+
+// readTGIDs reads lines of "tid tgid". A changed trace-cmd used id 8 for them before
+// trace-cmd itself assigned it to the number of CPUs.
+func (f *File) readTGIDs(data []byte) {
+	tgids := map[event.PID]event.PID{}
+	for line := range strings.SplitSeq(cutNUL(data), "\n") {
+		var tid, tgid event.PID
+		if n, err := fmt.Sscanf(line, "%d %d", &tid, &tgid); n == 2 && err == nil && tid >= 0 && tgid >= 0 {
+			tgids[tid] = tgid
+		} else if line != "" {
+			f.diagnose("unknown_option", 1, fmt.Sprintf("option 8 of %d bytes is neither a CPU count nor a table of processes", len(data)))
+			return
+		}
+	}
+	f.info.TGIDs = tgids
 }
 
 // readCPUStat notes events that the kernel itself counted as lost: those that were

@@ -36,7 +36,7 @@ func (f *File) stream(b *buffer, o event.Options) (*stream, error) {
 		symbols = f.symbols
 	}
 	d, err := f.formats.NewDecoder(eventformat.Context{Names: f.names, Kernel: f.info.Kernel, Comms: f.info.Comms,
-		Symbols: symbols, Strings: f.strings, OtherText: o.OtherText})
+		TGIDs: f.info.TGIDs, Symbols: symbols, Strings: f.strings, OtherText: o.OtherText})
 	if err != nil {
 		return nil, err
 	}
