@@ -22,6 +22,7 @@ type Analysis struct {
 	dlTimer   [][]timeline.Expiry
 	clocks    clocks
 	wakeup    event.Name // hrtimer_wakeup
+	periods   map[timeline.TaskID]period
 }
 
 // afterTimer is how long after a timer's expiry a switch still counts as its effect.
@@ -39,6 +40,7 @@ func New(x *timeline.Index) *Analysis {
 	a.collectTimers()
 	a.tick = a.findTick()
 	a.clocks.collect(x)
+	a.findPeriods()
 	for c := range x.CPUs {
 		a.findWindows(event.CPU(c))
 	}

@@ -27,6 +27,11 @@ func (a *Analysis) dueOf(w *latency.Wait) due {
 	if w.Kind != latency.Wakeup || w.New || ci == nil {
 		return none
 	}
+	if a.periods != nil {
+		if d := a.dueByPeriod(w); d.at != event.NoTime {
+			return d
+		}
+	}
 	n := sort.Search(len(ci.Expiries), func(i int) bool { return ci.Expiries[i].At > w.Woken }) - 1
 	if n >= 0 && ci.Expiries[n].Woke == w.Task.ID && ci.Expiries[n].Func == a.wakeup {
 		if d := a.dueByTimer(w, ci.Expiries[n], n); d.at != event.NoTime {

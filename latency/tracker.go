@@ -29,6 +29,8 @@ var Needs = timeline.Needs
 type waiting struct {
 	wait   Wait
 	active bool
+	// left is the newest switch-out of the task; 0 before there was one.
+	left event.Time
 	// early is set from a sched_waking that found the task still running until a
 	// sched_wakeup uses it up; wait then holds the waker.
 	early bool
@@ -137,7 +139,10 @@ func (tr *Tracker) migrate(ev *event.Event, t *timeline.Task) {
 func (tr *Tracker) begin(w *waiting, t *timeline.Task, k Kind, at event.Time) {
 	moves := w.wait.Moves[:0]
 	w.wait = Wait{Task: t, Kind: k, Woken: at, OnCPU: event.NoTime, Queued: event.NoTime,
-		CPU: t.CPU, Moves: moves, GapFrom: event.NoTime}
+		CPU: t.CPU, Moves: moves, GapFrom: event.NoTime, Left: event.NoTime}
+	if w.left != 0 {
+		w.wait.Left = w.left
+	}
 	w.active, w.early, w.tentative = true, false, false
 }
 
@@ -161,6 +166,7 @@ func (tr *Tracker) schedSwitch(ev *event.Event, step timeline.Step) {
 func (tr *Tracker) leave(ev *event.Event, t *timeline.Task) {
 	w := tr.of(t)
 	w.active = false // whatever began before, it ran meanwhile
+	w.left = ev.Time
 	early, waker := w.early, w.wait.Waker
 	switch {
 	case t.Status == timeline.StatusReady && t.Yielding:

@@ -56,6 +56,7 @@ type Wait struct {
 	Kind Kind
 	New  bool // the task never ran before
 
+	Left  event.Time // its switch-out before the wait; NoTime if that was not seen
 	Woken event.Time // start: sched_waking, or the switch-out
 	OnCPU event.Time // end: the sched_switch to it; NoTime: still open
 	End   event.Time // OnCPU, or the end of the trace

@@ -74,7 +74,7 @@ func (b *Builder) Push(ev *event.Event, step Step) {
 	case event.SchedSwitch:
 		b.schedSwitch(ev, step, ci, cb)
 	case event.SchedWaking:
-		b.woke(step, ci, cb)
+		b.woke(ev, step, ci, cb)
 	case event.HrtimerCancel:
 		delete(b.arm, ev.Arg)
 	case event.SchedPISetprio:

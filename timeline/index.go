@@ -112,6 +112,7 @@ type TaskIndex struct {
 	ProcessExit event.Time
 	LastOff     event.Time // its final switch-out, NoTime if not seen
 	RanOn       []event.CPU
+	TimerWakes  []event.Time // its wakes from interrupts and by softirq threads
 }
 
 // Index holds a trace for random access. Its memory grows with the trace: about 80

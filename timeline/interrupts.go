@@ -89,16 +89,21 @@ func (b *Builder) timer(ev *event.Event, ci *CPUIndex, cb *building) {
 	}
 	cb.expired = true
 	ci.Expiries = append(ci.Expiries, Expiry{At: ev.Time, CPU: ev.CPU, Timer: ev.Arg, Func: ev.Func, Now: ev.Arg2,
-		Current: cur, Woke: NoTask, Hard: cb.softirq < 0 && !b.onSoftirqThread(ev.CPU)})
+		Current: cur, Woke: NoTask, Hard: cb.softirq < 0})
 }
 
-func (b *Builder) onSoftirqThread(c event.CPU) bool {
+// softirqThread reports whether the current task of c runs softirqs as a task.
+func (b *Builder) softirqThread(c event.CPU) bool {
 	s := b.x.Tracker.CPU(c)
-	return s != nil && s.Current != nil && kernel.IsSoftirqThread(b.x.Names.String(s.Current.Comm)) && b.cpus[c].softirq >= 0
+	return s != nil && s.Current != nil && kernel.IsSoftirqThread(b.x.Names.String(s.Current.Comm))
 }
 
 // woke ties a sched_waking to the timer expiry directly before it.
-func (b *Builder) woke(step Step, ci *CPUIndex, cb *building) {
+func (b *Builder) woke(ev *event.Event, step Step, ci *CPUIndex, cb *building) {
+	if t := step.Task; t != nil && t.Status == StatusBlocked && (ev.Flags.InInterrupt() || b.softirqThread(ev.CPU)) {
+		ti := b.task(t.ID)
+		ti.TimerWakes = append(ti.TimerWakes, ev.Time)
+	}
 	if cb.expired && step.Task != nil {
 		ci.Expiries[len(ci.Expiries)-1].Woke = step.Task.ID
 	}
