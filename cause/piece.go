@@ -30,6 +30,7 @@ type piece struct {
 
 	irq, softirq *timeline.Span
 	gap          bool
+	lingered     lingered
 }
 
 // waiter is the task that waits, with its effective priority at one moment.

@@ -9,7 +9,7 @@ import (
 // interrupts were off, or because its kernel does not preempt code in kernel mode.
 //
 // Shown by: a task that goes after the waiter is current for more than 50 µs from the
-// moment at which it should have made way.
+// moment at which it should have made way, interrupts in front of it not counted.
 //
 // Proven: irq_disable or preempt_disable and the event that ends it lie around the
 // stretch. Likely: by elimination, since nothing else explains it.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/kernel"
+	"github.com/whylate/whylate/timeline"
 )
 
 // softirq: softirqs ran on the CPU in interrupt context, in front of every task.
@@ -23,10 +24,7 @@ var softirq = Kind{
 }
 
 func matchSoftirq(p *piece) (Interval, bool) {
-	if p.softirq == nil || p.a.x.Facts.PreemptRT == kernel.Yes {
-		return Interval{}, false
-	}
-	if p.run != nil && kernel.IsSoftirqThread(p.a.comm(p.run.Comm)) {
+	if p.softirq == nil || !p.ofInterrupt(p.softirq) {
 		return Interval{}, false
 	}
 	i := p.interval(&softirq, Proven)
@@ -36,6 +34,15 @@ func matchSoftirq(p *piece) (Interval, bool) {
 	}
 	i.Evidence = []Ref{{p.softirq.From, p.cpu}, {p.softirq.To, p.cpu}}
 	return i, true
+}
+
+// ofInterrupt reports whether the softirq s runs in interrupt context over the current
+// task. One that is open across a switch belongs to a thread that was preempted in it.
+func (p *piece) ofInterrupt(s *timeline.Span) bool {
+	if p.a.x.Facts.PreemptRT == kernel.Yes {
+		return false
+	}
+	return p.run == nil || s.Task == p.run.Task && !kernel.IsSoftirqThread(p.a.comm(p.run.Comm))
 }
 
 // softirqNames are the vectors as the kernel prints them.

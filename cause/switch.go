@@ -1,15 +1,18 @@
 package cause
 
 import (
+	"sort"
+
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/latency"
+	"github.com/whylate/whylate/timeline"
 )
 
 // switchKind: the current task should make way and is about to: the way from the wake,
 // from the end of a boost, or from the end of a move, to the switch itself.
 //
 // Shown by: a task that goes after the waiter is current for at most 50 µs from that
-// moment on. It is proven by the switch.
+// moment on, interrupts in front of it not counted. It is proven by the switch.
 //
 // Not this: a task that goes after the waiter and keeps the CPU for longer
 // (preempt_off); one that came to the CPU only after the waiter was queued.
@@ -21,10 +24,51 @@ var switchKind = Kind{
 }
 
 func matchSwitch(p *piece) (Interval, bool) {
-	if !p.lower() || p.run.End-p.lowerSince() > atOnce || p.cameAfter() {
+	if !p.lower() || p.lingers() > atOnce || p.cameAfter() {
 		return Interval{}, false
 	}
 	return p.blame(&switchKind, Proven), true
+}
+
+// lingers returns how long the current task keeps the CPU from the moment on at which it
+// should have begun to make way, without the interrupts that came in front of it.
+func (p *piece) lingers() event.Time {
+	since := p.lowerSince()
+	whole := p.run.End - since
+	if whole <= atOnce {
+		return whole
+	}
+	if p.lingered.run != p.run || p.lingered.since != since {
+		p.lingered = lingered{p.run, since, whole - p.interrupted(since, p.run.End)}
+	}
+	return p.lingered.ns
+}
+
+// lingered keeps what lingers found out: interrupts cut a run into many pieces.
+type lingered struct {
+	run       *timeline.Run
+	since, ns event.Time
+}
+
+// interrupted sums the hard interrupts and the softirqs in interrupt context in
+// [from, to) of the current run; a moment in both counts once.
+func (p *piece) interrupted(from, to event.Time) event.Time {
+	irqs := timeline.Overlapping(p.ci.IRQs, from, to)
+	softirqs := timeline.Overlapping(p.ci.Softirqs, from, to)
+	var sum event.Time
+	for at := from; len(irqs)+len(softirqs) > 0; {
+		list := &irqs
+		if len(irqs) == 0 || len(softirqs) > 0 && softirqs[0].From < irqs[0].From {
+			list = &softirqs
+		}
+		s := &(*list)[0]
+		if list == &irqs || p.ofInterrupt(s) {
+			sum += max(0, min(s.To, to)-max(s.From, at))
+			at = max(at, s.To)
+		}
+		*list = (*list)[1:]
+	}
+	return sum
 }
 
 // lower reports whether the current task is one that goes after the waiter.
@@ -37,10 +81,8 @@ func (p *piece) lower() bool {
 func (p *piece) lowerSince() event.Time {
 	since := max(p.since, p.run.Start)
 	changes := p.a.x.Tasks[p.run.Task].PrioChanges
-	for i := len(changes) - 1; i >= 0; i-- {
-		if at := changes[i].At; at <= p.from {
-			return max(since, at)
-		}
+	if i := sort.Search(len(changes), func(i int) bool { return changes[i].At > p.from }); i > 0 {
+		return max(since, changes[i-1].At)
 	}
 	return since
 }
