@@ -20,7 +20,7 @@ import (
 // for another group: it does not come back right after the timer.
 var cfsQuota = Kind{
 	Name:  "cfs_quota",
-	Title: "CPU quota of its group used up",
+	Title: "cgroup quota",
 	Needs: []event.Kind{event.SchedSwitch, event.HrtimerExpireEntry},
 	Best:  Likely,
 }

@@ -17,7 +17,7 @@ import (
 // another task, after which this one does not come back.
 var dlThrottled = Kind{
 	Name:  "dl_throttled",
-	Title: "deadline runtime used up",
+	Title: "deadline throttling",
 	Needs: []event.Kind{event.SchedSwitch, event.HrtimerExpireEntry},
 	Best:  Proven,
 }

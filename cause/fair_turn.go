@@ -11,7 +11,7 @@ import "github.com/whylate/whylate/event"
 // Not this: a real-time or deadline task (higher_prio).
 var fairTurn = Kind{
 	Name:  "fair_turn",
-	Title: "another fair task's turn",
+	Title: "others' fair turn",
 	Needs: []event.Kind{event.SchedSwitch},
 	Best:  Proven,
 }

@@ -20,7 +20,7 @@ import (
 // without such events: that is unknown.
 var idleExit = Kind{
 	Name:  "idle_exit",
-	Title: "leaving idle",
+	Title: "idle exit",
 	Needs: []event.Kind{event.CPUIdle, event.IPIEntry},
 	Best:  Proven,
 }

@@ -12,7 +12,7 @@ import "github.com/whylate/whylate/event"
 // is a task.
 var irq = Kind{
 	Name:  "irq",
-	Title: "hard interrupt",
+	Title: "interrupt",
 	Needs: []event.Kind{event.IRQHandlerEntry},
 	Best:  Proven,
 }

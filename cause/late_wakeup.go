@@ -21,7 +21,7 @@ import (
 // Not this: a wake in time after which the task waits; a timer that another task armed.
 var lateWakeup = Kind{
 	Name:  "late_wakeup",
-	Title: "woken late",
+	Title: "late wakeup",
 	Needs: []event.Kind{event.HrtimerStart, event.HrtimerExpireEntry, event.SoftirqRaise},
 	Best:  Proven,
 }

@@ -25,7 +25,7 @@ import (
 // servers; the timer's expiry without the switch; a real-time task that goes to sleep.
 var rtThrottled = Kind{
 	Name:  "rt_throttled",
-	Title: "RT throttling",
+	Title: "real-time throttling",
 	Needs: []event.Kind{event.SchedSwitch, event.HrtimerExpireEntry, event.SchedStatRuntime},
 	Best:  Proven,
 	On:    func(f kernel.Facts) kernel.Answer { return f.RTThrottling },

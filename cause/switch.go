@@ -18,7 +18,7 @@ import (
 // (preempt_off); one that came to the CPU only after the waiter was queued.
 var switchKind = Kind{
 	Name:  "switch",
-	Title: "switch",
+	Title: "context switch",
 	Needs: []event.Kind{event.SchedSwitch},
 	Best:  Proven,
 }

@@ -123,7 +123,7 @@ func (p *printer) blame(list []result.Blame) {
 	kinds, total := sumKinds(list)
 	shares := make([]string, len(kinds))
 	for i, k := range kinds {
-		shares[i] = kindWord(k.Kind) + " " + percent(k.NS, total)
+		shares[i] = KindWord(k.Kind) + " " + percent(k.NS, total)
 	}
 	p.line("  its waiting:  %s", strings.Join(shares, "   "))
 	if !p.Verbose {
@@ -131,7 +131,7 @@ func (p *printer) blame(list []result.Blame) {
 	}
 	rows := make([][]string, len(list))
 	for i, b := range list {
-		rows[i] = []string{p.amount(b.NS), percent(b.NS, total), kindWord(b.Kind),
+		rows[i] = []string{p.amount(b.NS), percent(b.NS, total), KindWord(b.Kind),
 			p.task(b.Comm, b.PID), "in " + plural(b.Waits, "wait", "waits")}
 	}
 	p.columns("    ", "rr", rows)

@@ -78,7 +78,7 @@ func (p *printer) supports(list []result.Support) {
 		if len(s.Needs) > 0 {
 			needs = "more with " + escape(strings.Join(s.Needs, ", "))
 		}
-		rows[i] = []string{kindWord(s.Kind), escape(s.Best), needs}
+		rows[i] = []string{KindWord(s.Kind), escape(s.Best), needs}
 	}
 	p.columns("  ", "", rows)
 }

@@ -76,7 +76,7 @@ func (p *printer) shares(l *result.Late) {
 			rows = append(rows, []string{p.amount(rest), fmt.Sprintf("%d shorter ones; -v lists them", len(shares)-i)})
 			break
 		}
-		kind := kindWord(s.Kind)
+		kind := KindWord(s.Kind)
 		if s.Verdict != l.Verdict && s.Verdict != s.Kind {
 			kind += " (" + escape(s.Verdict) + ")"
 		}
@@ -97,7 +97,7 @@ func (p *printer) intervals(in *result.Input, l *result.Late) {
 	for i := range l.Causes {
 		c := &l.Causes[i]
 		rows = append(rows, []string{p.amount(c.NS), "at " + p.clock(in.StartNS+c.StartNS) + " s", cpuWord(c.CPU),
-			p.who(c.Comm, c.PID, c.Prio), kindWord(c.Kind), escape(c.Verdict), escape(c.Detail)})
+			p.who(c.Comm, c.PID, c.Prio), KindWord(c.Kind), escape(c.Verdict), escape(c.Detail)})
 	}
 	for i, text := range align("rr", rows) {
 		p.line("     %s", text)
@@ -119,7 +119,7 @@ func (p *printer) waker(w *result.Waker) {
 	case who != "":
 		who = " while " + who + " ran"
 	}
-	p.line("     woken by %s%s", kindWord(w.Context), who)
+	p.line("     woken by %s%s", KindWord(w.Context), who)
 }
 
 // due prints when the wake should have happened, where that explains why the lateness is

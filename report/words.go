@@ -27,8 +27,9 @@ var kindWords = map[string]string{
 	"unknown":       "unknown",
 }
 
-// kindWord falls back to the kind itself, so that a kind added later prints too.
-func kindWord(kind string) string {
+// KindWord returns the words of a cause kind; for an unknown one the kind itself, so that a
+// kind added later prints too.
+func KindWord(kind string) string {
 	if w, ok := kindWords[kind]; ok {
 		return w
 	}
