@@ -34,6 +34,8 @@ const (
 // decoder makes a decompressing reader of a compressed one.
 type decoder func(io.Reader) (io.ReadCloser, error)
 
+// compression is one way in which a file may be compressed, known by its first bytes: names
+// of files are often wrong, and a pipe has none.
 type compression struct {
 	name    string
 	magic   string
@@ -43,10 +45,12 @@ type compression struct {
 var compressions = []compression{
 	{"gzip", "\x1f\x8b\x08", func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }},
 	{"xz", "\xfd7zXZ\x00", func(r io.Reader) (io.ReadCloser, error) {
+		// A larger dictionary than that of `xz -9` is not believed.
 		x, err := xz.ReaderConfig{DictCap: maxWindow}.NewReader(r)
 		return io.NopCloser(x), err
 	}},
 	{"zstd", "\x28\xb5\x2f\xfd", func(r io.Reader) (io.ReadCloser, error) {
+		// One goroutine and little memory: the disk is the slow part here.
 		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
@@ -56,6 +60,7 @@ var compressions = []compression{
 	}},
 }
 
+// nopDecoder is for a pipe whose bytes are copied as they are.
 func nopDecoder(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(r), nil }
 
 // compression returns how the input is compressed, nil if it is not.
@@ -76,7 +81,7 @@ func (in *input) compression() (*compression, error) {
 // errBomb is the reason for which decompression was given up.
 var errBomb = errors.New("it grows beyond what a trace does")
 
-// countingReader counts what was read.
+// countingReader counts what was read, for the ratio: of a pipe the size is not known.
 type countingReader struct {
 	r io.Reader
 	n int64
@@ -99,6 +104,7 @@ func copyLimited(dst io.Writer, src io.Reader, decode decoder) (total int64, cut
 	}
 	defer r.Close()
 	buf := make([]byte, 256<<10)
+	// The limits are checked before the bytes are written, not after.
 	for {
 		n, readErr := r.Read(buf)
 		total += int64(n)
@@ -107,6 +113,7 @@ func copyLimited(dst io.Writer, src io.Reader, decode decoder) (total int64, cut
 				event.ErrCorrupt, errBomb, total, in.n)
 		}
 		if _, err := dst.Write(buf[:n]); err != nil {
+			// /tmp is often small, or even in memory.
 			if errors.Is(err, syscall.ENOSPC) {
 				return total, false, fmt.Errorf("%w (set TMPDIR to a folder with room; now %s)", err, os.TempDir())
 			}
@@ -116,6 +123,7 @@ func copyLimited(dst io.Writer, src io.Reader, decode decoder) (total int64, cut
 		case readErr == nil:
 		case readErr == io.EOF:
 			return total, false, nil
+		// A recording machine that died, a copy that broke off: what is there is good.
 		case errors.Is(readErr, io.ErrUnexpectedEOF) && total > 0:
 			return total, true, nil
 		default:
@@ -124,7 +132,8 @@ func copyLimited(dst io.Writer, src io.Reader, decode decoder) (total int64, cut
 	}
 }
 
-// corrupt marks an error of a decompressor with the reason that errors.Is finds.
+// corrupt marks an error of a decompressor with the reason that errors.Is finds: each
+// library has errors of its own.
 func corrupt(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return fmt.Errorf("%w: %w", event.ErrTruncated, err)

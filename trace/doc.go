@@ -5,7 +5,14 @@
 //  2. the first bytes decide the format: each format of the registry is asked in turn;
 //  3. the format's own package reads it; its events reach the caller unchanged.
 //
-// Memory does not grow with the size of the file. A file of a kind that whylate knows but
-// does not read gives an error that names the command which turns it into one that it
-// does.
+// Memory does not grow with the size of the file, and what is spooled is bounded: a small
+// file that claims to be a huge one is refused before it fills the disk. The temporary
+// file has no name once it is open, where the system allows that, so nothing is left
+// behind however the program ends.
+//
+// A file of a kind that whylate knows but does not read gives an error that names the
+// command which turns it into one that it does. A compressed file without its end gives
+// the events that are there, and a diagnostic "truncated".
+//
+// The package does not interpret events, and does not merge several files.
 package trace

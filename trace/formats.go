@@ -12,14 +12,16 @@ import (
 	"github.com/whylate/whylate/trace/tracedat"
 )
 
-// format is an entry of the registry.
+// format is an entry of the registry: how a file is recognised by its first bytes, up to
+// headSize of them, and who reads it.
 type format struct {
 	name  string
 	sniff func(head []byte) bool
 	open  func(r io.ReaderAt, size int64, names *event.Names) (event.Source, error)
 }
 
-// formats are asked in this order: those with a magic first, text last.
+// formats are asked in this order: those with a magic first, text last, since many files
+// look a little like text. A reader for a format replaces its notRead here.
 var formats = []format{
 	{"trace.dat", tracedat.Sniff, openDat},
 	notRead("perf.data", magic("PERFILE2", "2ELIFREP"),
@@ -56,10 +58,13 @@ func notRead(name string, sniff func([]byte) bool, todo string) format {
 // notReadError is an event.ErrNotSupported with the way out.
 type notReadError struct{ name, todo string }
 
+// Error says the name and the way out.
 func (e *notReadError) Error() string { return e.name + " is not read yet; " + e.todo }
 
+// Is makes errors.Is find event.ErrNotSupported without its words in the message.
 func (e *notReadError) Is(target error) bool { return target == event.ErrNotSupported }
 
+// magic recognises files that begin with one of the values.
 func magic(values ...string) func([]byte) bool {
 	return func(head []byte) bool {
 		for _, v := range values {
@@ -78,12 +83,13 @@ func isPerfetto(head []byte) bool {
 	if len(head) < 16 || head[0] != 0x0a {
 		return false
 	}
+	// Packets of more than 64 MB do not occur.
 	size, n := uvarint(head[1:])
 	if n == 0 || size == 0 || size > 64<<20 {
 		return false
 	}
 	tag, m := uvarint(head[1+n:])
-	field, wire := tag>>3, tag&7
+	field, wire := tag>>3, tag&7 // 3 and 4 are groups, which the format does not use
 	if m == 0 || field == 0 || field > 2000 || wire > 5 || wire == 3 || wire == 4 {
 		return false
 	}
@@ -96,6 +102,7 @@ func isPerfetto(head []byte) bool {
 	return false
 }
 
+// uvarint reads a number in the encoding of protocol buffers; n is 0 if there is none.
 func uvarint(b []byte) (v uint64, n int) {
 	for i, c := range b {
 		if i == 9 {
@@ -109,12 +116,14 @@ func uvarint(b []byte) (v uint64, n int) {
 	return 0, 0
 }
 
+// isChromeJSON reports whether head begins one of the two forms of Chrome's trace events.
 func isChromeJSON(head []byte) bool {
 	head = bytes.TrimLeft(head, " \t\r\n")
 	return bytes.HasPrefix(head, []byte("{")) && bytes.Contains(head, []byte(`"traceEvents"`)) ||
 		bytes.HasPrefix(head, []byte("[")) && bytes.Contains(head, []byte(`"ph"`))
 }
 
+// isTar reports whether head begins a tar archive, whose magic is not at its start.
 func isTar(head []byte) bool {
 	return len(head) > 262 && bytes.Equal(head[257:262], []byte("ustar"))
 }
@@ -130,6 +139,7 @@ func unknownFormat(head []byte) error {
 	if len(line) > 120 {
 		line = line[:120]
 	}
+	// Tables that users take for traces: they have results, not events.
 	if bytes.Contains(head, []byte("sch delay")) || bytes.Contains(head, []byte("Runtime ms")) {
 		return errors.New("this is a table that perf sched made, not a trace: run `perf script --ns` on its perf.data")
 	}
@@ -140,6 +150,7 @@ func unknownFormat(head []byte) error {
 		event.ErrNotSupported, strings.TrimRight(string(line), "\r"), read)
 }
 
+// isText reports whether head has no byte that text does not have.
 func isText(head []byte) bool {
 	for _, c := range head[:min(len(head), 1024)] {
 		if c < '\t' || c > '\r' && c < ' ' && c != 0x1b {

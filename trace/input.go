@@ -28,11 +28,14 @@ func (in *input) prepare() error {
 		return errors.New("is a folder; name a trace file in it" + tracesIn(in.file.Name()))
 	}
 	in.size = st.Size()
+	// Pipes, sockets and /dev/stdin cannot be read twice. A file that the shell opened may
+	// stand at another place than its start: what lies before is not for us.
 	if pos, err := in.file.Seek(0, io.SeekCurrent); !st.Mode().IsRegular() || err != nil || pos != 0 {
 		if err := in.spool(nopDecoder); err != nil {
 			return fmt.Errorf("copying it to a temporary file: %w", err)
 		}
 	}
+	// Decided by content, not by name; a log collector may compress once more.
 	for layer := 0; ; layer++ {
 		c, err := in.compression()
 		if err != nil || c == nil {
@@ -47,7 +50,7 @@ func (in *input) prepare() error {
 	}
 }
 
-// tracesIn suggests a file of a folder.
+// tracesIn suggests a file of a folder: users name the folder of a recording.
 func tracesIn(dir string) string {
 	for _, pattern := range []string{"*.dat", "*.txt", "*.gz", "*.xz", "*.zst"} {
 		if found, _ := filepath.Glob(filepath.Join(dir, pattern)); len(found) > 0 {
@@ -61,6 +64,7 @@ func tracesIn(dir string) string {
 // temporary file loses its name at once where the system allows it, so that nothing
 // is left behind however the program ends.
 func (in *input) spool(decode decoder) error {
+	// TMPDIR is honoured; the file is private to the user, as traces name programs.
 	temp, err := os.CreateTemp("", "whylate-*")
 	if err != nil {
 		return fmt.Errorf("%w (set TMPDIR to a folder with room)", err)

@@ -11,7 +11,7 @@ import (
 	"github.com/whylate/whylate/event"
 )
 
-// Stdin is the path that stands for standard input.
+// Stdin is the path that stands for standard input. A file of that name is ./-.
 const Stdin = "-"
 
 const stdinName = "standard input"
@@ -19,7 +19,8 @@ const stdinName = "standard input"
 // headSize is how much of a file the formats may look at to recognise it.
 const headSize = 64 << 10
 
-// File is an opened trace of any format; it implements event.Source.
+// File is an opened trace of any format; it implements event.Source. Its streams may be
+// used one after the other, not at the same time.
 type File struct {
 	event.Source
 	names *event.Names
@@ -40,7 +41,8 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// openTrace finds the format of in.
+// openTrace finds the format of in and opens it. A format that recognises the file but
+// cannot read it decides: no other one is tried, its error is the useful one.
 func openTrace(in *input) (*File, error) {
 	if in.size == 0 {
 		return nil, errors.New("the file is empty: nothing was recorded, or the recorder could not write")
@@ -55,6 +57,7 @@ func openTrace(in *input) (*File, error) {
 			continue
 		}
 		src, err := formats[i].open(in.file, in.size, names)
+		// The command in the message can be pasted.
 		if e := (*notReadError)(nil); errors.As(err, &e) && in.name != stdinName {
 			e.todo = strings.ReplaceAll(e.todo, "FILE", in.name)
 		}
@@ -104,7 +107,8 @@ func openError(path string, err error) error {
 	return fmt.Errorf("opening the trace: %w", err)
 }
 
-// openInput opens path so that it can be read at any offset.
+// openInput opens path so that it can be read at any offset, decompressed. On failure
+// nothing stays open.
 func openInput(path string) (*input, error) {
 	name, file := path, os.Stdin
 	if path == Stdin {

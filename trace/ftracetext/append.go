@@ -27,6 +27,8 @@ func AppendEvent(dst []byte, ev *event.Event, names *event.Names) []byte {
 		dst = strconv.AppendInt(dst, int64(ev.PID), 10)
 	}
 	dst = padTo(dst, from+7)
+	// A process that is not known has no column: the event does not say whether the trace
+	// had one.
 	if ev.TGID != event.NoPID {
 		dst = append(dst, ' ', '(')
 		dst = appendRight(dst, strconv.Itoa(int(ev.TGID)), 7)
@@ -49,6 +51,7 @@ func AppendEvent(dst []byte, ev *event.Event, names *event.Names) []byte {
 	dst = append(dst, ' ')
 	dst = appendTime(dst, ev.Time, 5)
 	dst = append(dst, ':', ' ')
+	// An event of the model may have no name of its own; its kind has one.
 	if name := names.String(ev.Name); name != "" {
 		dst = append(dst, name...)
 	} else {
@@ -62,7 +65,7 @@ func AppendEvent(dst []byte, ev *event.Event, names *event.Names) []byte {
 	return w.dst
 }
 
-// printable keeps a text on its line.
+// printable keeps a text on its line: markers may hold line ends and more.
 func printable(b []byte) {
 	for i, c := range b {
 		if c < ' ' {
@@ -71,7 +74,7 @@ func printable(b []byte) {
 	}
 }
 
-// appendTime writes seconds, at least width wide, and nine digits.
+// appendTime writes seconds, at least width wide, and nine digits, as %5lu.%09lu does.
 func appendTime(dst []byte, t event.Time, width int) []byte {
 	if t < 0 {
 		t = 0 // no trace clock is negative; a text cannot say it
@@ -88,6 +91,7 @@ func appendRight(dst []byte, s string, width int) []byte {
 	return append(padTo(dst, len(dst)+width-len(s)), s...)
 }
 
+// padTo appends blanks up to a length of n.
 func padTo(dst []byte, n int) []byte {
 	for len(dst) < n {
 		dst = append(dst, ' ')

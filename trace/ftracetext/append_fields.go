@@ -12,6 +12,8 @@ type fieldWriter struct {
 	names *event.Names
 }
 
+// The helpers write one field each, key and separator included.
+
 func (w *fieldWriter) text(s string)                 { w.dst = append(w.dst, s...) }
 func (w *fieldWriter) name(key string, n event.Name) { w.text(key); w.text(w.names.String(n)) }
 func (w *fieldWriter) int(key string, v int64)       { w.text(key); w.dst = strconv.AppendInt(w.dst, v, 10) }
@@ -40,6 +42,7 @@ func (w *fieldWriter) fields(ev *event.Event) {
 	case event.HrtimerStart, event.HrtimerExpireEntry, event.HrtimerExpireExit, event.HrtimerCancel:
 		w.hrtimer(ev)
 	case event.Gap:
+		// No kernel has an event of this name: the line exists to be read back.
 		w.int("lost=", ev.Arg)
 		if ev.From.Valid() {
 			w.text(" from=")
@@ -52,6 +55,7 @@ func (w *fieldWriter) fields(ev *event.Event) {
 	}
 }
 
+// sched writes the events of include/trace/events/sched.h that say who runs where.
 func (w *fieldWriter) sched(ev *event.Event) {
 	switch ev.Kind {
 	case event.SchedSwitch:
@@ -86,12 +90,16 @@ func (w *fieldWriter) sched(ev *event.Event) {
 		w.int(" dest_cpu=", int64(ev.Target))
 		return
 	}
+	// success is only written where it says something: kernels before 4.3 print it always,
+	// later ones never, and both mean a wakeup that counts.
 	if ev.Arg != 1 && ev.Arg != event.NoArg {
 		w.int(" success=", ev.Arg)
 	}
 	w.cpu(" target_cpu=", ev.Target, 3)
 }
 
+// process writes the events of the life of a task: sched.h, task.h and signal.h. Fields
+// that an Event does not keep (oom_score_adj, errno, grp, res) are left out, not invented.
 func (w *fieldWriter) process(ev *event.Event) {
 	switch ev.Kind {
 	case event.SchedProcessFork:
@@ -122,6 +130,8 @@ func (w *fieldWriter) process(ev *event.Event) {
 	}
 }
 
+// hrtimer writes the events of include/trace/events/timer.h. A hidden address is written
+// as the kernel hides it.
 func (w *fieldWriter) hrtimer(ev *event.Event) {
 	if ev.Arg == event.NoArg {
 		w.text("hrtimer=(____ptrval____)")
@@ -143,6 +153,8 @@ func (w *fieldWriter) hrtimer(ev *event.Event) {
 // include/trace/events/irq.h.
 var softirqNames = [...]string{"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"}
 
+// interrupt writes the events of irq.h, irq_vectors.h, ipi.h, power.h and preemptirq.h. A
+// handler's return value is not kept, so irq_handler_exit shows its number alone.
 func (w *fieldWriter) interrupt(ev *event.Event) {
 	switch ev.Kind {
 	case event.IRQHandlerEntry, event.IRQHandlerExit:
@@ -154,6 +166,7 @@ func (w *fieldWriter) interrupt(ev *event.Event) {
 		w.int("vector=", ev.Arg)
 	case event.SoftirqRaise, event.SoftirqEntry, event.SoftirqExit:
 		w.int("vec=", ev.Arg)
+		// Vectors beyond those known have no name; the number is what counts.
 		if ev.Arg >= 0 && ev.Arg < int64(len(softirqNames)) {
 			w.text(" [action=" + softirqNames[ev.Arg] + "]")
 		}
@@ -174,6 +187,7 @@ func (w *fieldWriter) interrupt(ev *event.Event) {
 func (w *fieldWriter) traced(ev *event.Event) {
 	switch ev.Kind {
 	case event.FuncEntry:
+		// The two tracers print differently; the name tells which of them it was.
 		if w.names.String(ev.Name) == "function" {
 			w.name("", ev.Func)
 			return
@@ -181,6 +195,7 @@ func (w *fieldWriter) traced(ev *event.Event) {
 		w.name("|  ", ev.Func)
 		w.text("() {")
 	case event.FuncExit:
+		// Three digits keep the nanoseconds, whatever the length.
 		w.int("", ev.Arg/1000)
 		w.text(".")
 		w.dst = appendZeros(w.dst, ev.Arg%1000, 3)
@@ -190,6 +205,8 @@ func (w *fieldWriter) traced(ev *event.Event) {
 			w.text(" */")
 		}
 	case event.SysEnter, event.SysExit:
+		// sys_enter_read says by its name which call it is; a number is written beside it
+		// where the trace had one.
 		if name := w.names.String(ev.Name); ev.Arg >= 0 || name == "" || name == ev.Kind.String() {
 			w.int("NR ", ev.Arg)
 		}

@@ -10,6 +10,8 @@ import (
 // It returns false, leaving ev as it likes, if b is not what that event prints.
 type decoder func(s *stream, ev *event.Event, b []byte) bool
 
+// decoders has the decoder of each kind but Other. A table, not a switch: each stands
+// beside the print format that it reads.
 var decoders = [event.NumKinds]decoder{
 	event.Gap:                decodeGap,
 	event.SchedSwitch:        decodeSwitch,
@@ -55,7 +57,8 @@ var decoders = [event.NumKinds]decoder{
 	event.Print:              decodePrint,
 }
 
-// decode reads the event on the line and reports whether it is wanted.
+// decode reads the event on the line and reports whether it is wanted. An event that is
+// not what its name promises becomes one of kind Other.
 func (s *stream) decode(ev *event.Event, p *prefix) bool {
 	var name, fields []byte
 	if s.head.dialect == dialectPerf {
@@ -68,27 +71,36 @@ func (s *stream) decode(ev *event.Event, p *prefix) bool {
 	}
 	k := s.lookup(name)
 	ev.Kind, ev.Name = k.kind, k.name
-	if !s.opt.Want.Has(ev.Kind) {
-		return false
+	if !s.opt.Want.Has(ev.Kind) && !s.hasExit(ev.Kind) {
+		return false // before the fields are read: a first pass wants few kinds
 	}
 	if ev.Kind == event.Other {
 		s.otherText(ev, fields)
 		return true
 	}
+	// --debug appends where the record lies in the file. It is cut first where the line has
+	// the form that big machines are looked at with, else only if the event does not read
+	// with it: a marker's text may end in brackets.
 	if p.glued {
 		fields = trimDebug(fields)
 	}
 	if decoders[ev.Kind](s, ev, fields) {
-		return true
+		return s.opt.Want.Has(ev.Kind)
 	}
 	if trimmed := trimDebug(fields); len(trimmed) < len(fields) && decoders[ev.Kind](s, ev, trimmed) {
-		return true
+		return s.opt.Want.Has(ev.Kind)
 	}
 	s.notUnderstood(ev, fields)
 	return s.opt.Want.Has(event.Other)
 }
 
-// notUnderstood makes ev an event that is not interpreted: better none than a wrong one.
+// hasExit reports whether lines of kind k may hold a wanted exit of a leaf function.
+func (s *stream) hasExit(k event.Kind) bool {
+	return k == event.FuncEntry && s.opt.Want.Has(event.FuncExit)
+}
+
+// notUnderstood makes ev an event that is not interpreted, with its name and, where asked
+// for, its text: better none than a wrong one. It is counted, and the first is shown.
 func (s *stream) notUnderstood(ev *event.Event, fields []byte) {
 	bare := event.Event{Time: ev.Time, CPU: ev.CPU, PID: ev.PID, Comm: ev.Comm, TGID: ev.TGID, Name: ev.Name,
 		PreemptDepth: ev.PreemptDepth, LazyDepth: ev.LazyDepth, MigrateDisable: ev.MigrateDisable, Flags: ev.Flags}
@@ -108,7 +120,8 @@ func (s *stream) otherText(ev *event.Event, fields []byte) {
 	}
 }
 
-// trimDebug cuts "[12770284:0x2e8:64]", which `trace-cmd report --debug` appends.
+// trimDebug cuts "[12770284:0x2e8:64]", which `trace-cmd report --debug` appends: time
+// since the last event, offset in the page, length.
 func trimDebug(b []byte) []byte {
 	before, token := lastToken(b)
 	n := len(token)

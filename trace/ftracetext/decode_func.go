@@ -7,7 +7,9 @@ import (
 )
 
 // decodeUnnamed reads what some events print instead of their name: the function tracer,
-// system calls, stack traces, the rows of the wakeup and timerlat tracers.
+// system calls, stack traces, the rows of the wakeup and timerlat tracers. tracefs has an
+// own print function for each of these types, which leaves the name out:
+// kernel/trace/trace_output.c and trace_syscalls.c.
 func (s *stream) decodeUnnamed(ev *event.Event, b []byte) bool {
 	ok := false
 	switch {
@@ -24,6 +26,7 @@ func (s *stream) decodeUnnamed(ev *event.Event, b []byte) bool {
 		ev.Name = s.cache.name([]byte("kernel_stack"))
 		return s.opt.Want.Has(event.Other)
 	}
+	// Checked after the others: "sys_read <-do_syscall_64" is a function, too.
 	if !ok && indexOf(b, " <-") > 0 {
 		ev.Kind, ev.Name = event.FuncEntry, s.cache.name([]byte("function"))
 		ok = decodeFuncEntry(s, ev, b)
@@ -41,7 +44,12 @@ func (s *stream) decodeUnnamed(ev *event.Event, b []byte) bool {
 }
 
 // decodeFuncEntry reads "schedule <-do_idle" of the function tracer, and of trace-cmd
-// "|  mmput() {", "1.540 us   |  unmap_page_range();", "func=mmput depth=0".
+//
+//	|  mmput() {                         an entry
+//	1.540 us   |  unmap_page_range();    an entry whose exit came next on its CPU
+//	func=mmput depth=0                   raw
+//
+// The caller behind "<-" is dropped: an Event has no place for it.
 func decodeFuncEntry(s *stream, ev *event.Event, b []byte) bool {
 	if v, ok := cutPrefix(b, "func="); ok {
 		name, _ := nextToken(v)
@@ -58,7 +66,8 @@ func decodeFuncEntry(s *stream, ev *event.Event, b []byte) bool {
 }
 
 // graphEntry reads the two halves around the bar. A leaf, which ends in ";", also stands
-// for its exit, after the time printed.
+// for its exit, after the time printed. Without it the depth of calls would grow at each
+// leaf for whoever pairs entries with exits.
 func (s *stream) graphEntry(ev *event.Event, left, call []byte) bool {
 	open := bytes.IndexByte(call, '(')
 	if open <= 0 {
@@ -89,7 +98,7 @@ func decodeFuncExit(s *stream, ev *event.Event, b []byte) bool {
 		}
 		from, ok1 := hexNumber(call)
 		to, ok2 := hexNumber(ret)
-		ev.Arg = to - from
+		ev.Arg = to - from // on the tracer's clock: the stamps differ by its own cost
 		return ok1 && ok2
 	}
 	bar := bytes.IndexByte(b, '|')
@@ -104,6 +113,7 @@ func decodeFuncExit(s *stream, ev *event.Event, b []byte) bool {
 	if len(rest) == 0 || rest[0] != '}' {
 		return false
 	}
+	// The name stands there with options/funcgraph-tail, or where the entry was lost.
 	if _, v, ok := bytes.Cut(rest, []byte("/* ")); ok {
 		name, _ := nextToken(v)
 		ev.Func = s.function(name)
@@ -111,7 +121,9 @@ func decodeFuncExit(s *stream, ev *event.Event, b []byte) bool {
 	return true
 }
 
-// microseconds reads "+ 17.441 us" into ns; the mark in front is optional.
+// microseconds reads "+ 17.441 us" into ns; the mark in front, for lengths from 10 µs up,
+// is optional. Longer times are printed with fewer digits, so the fraction may have any
+// number of them.
 func microseconds(b []byte) (int64, bool) {
 	b = trimLeft(b)
 	if len(b) > 0 && delayMark(b[0]) {
@@ -174,8 +186,9 @@ func (s *stream) flushLeaves(cpu event.CPU, now event.Time) {
 	s.leaves = kept
 }
 
-// decodeSyscall reads "NR 1 (7, 7ffe, 1)" and "NR 1 = 5" of sys_enter and sys_exit. The
-// events of single calls (sys_enter_read) tell the name only.
+// decodeSyscall reads "NR 1 (7, 7ffe, 1)" and "NR 1 = 5" of sys_enter and sys_exit
+// (include/trace/events/syscalls.h). The events of single calls (sys_enter_read) tell
+// the name only: their arguments, and what a call returned, are not kept.
 func decodeSyscall(s *stream, ev *event.Event, b []byte) bool {
 	if v, ok := cutPrefix(b, "NR "); ok {
 		nr, _ := nextToken(v)
@@ -224,8 +237,10 @@ func (s *stream) decodeSyscallText(ev *event.Event, b []byte) bool {
 	return true
 }
 
-// decodePrint reads the text of markers. trace-cmd puts the caller in front of it, by
-// name ("tracing_mark_write: text") or by address.
+// decodePrint reads the text of markers and of trace_printk. trace-cmd and perf put the
+// caller in front of it, by name ("tracing_mark_write: text") or by address; tracefs
+// writes the caller in place of the event's name, where only that of markers is known to
+// be one.
 func decodePrint(s *stream, ev *event.Event, b []byte) bool {
 	if v, ok := cutPrefix(b, "ip="); ok { // raw
 		left, text, ok := bytes.Cut(v, []byte(" buf="))
@@ -252,6 +267,7 @@ func (s *stream) decodeWakeupRow(ev *event.Event, b []byte) bool {
 	if !ok {
 		return false
 	}
+	// The CPU in brackets is the one that the task on the right belongs to.
 	mark, b := nextToken(b)
 	b = trimLeft(b)
 	if len(b) < 5 || b[0] != '[' {
@@ -276,6 +292,7 @@ func (s *stream) decodeWakeupRow(ev *event.Event, b []byte) bool {
 		ev.Name = s.cache.name([]byte("sched_wakeup"))
 	case "==>":
 		ev.Kind, ev.Task, ev.TaskPrio, ev.State = event.SchedSwitch, pid, prio, event.ParseState(state)
+		// The row has no name for the one that leaves, but it is current on this line.
 		if ev.PID == pid {
 			ev.TaskComm = ev.Comm
 		}

@@ -6,7 +6,8 @@ import (
 	"github.com/whylate/whylate/event"
 )
 
-// decodeIRQ reads "irq=25 name=virtio0-requests" and "irq=25 ret=handled".
+// decodeIRQ reads "irq=25 name=virtio0-requests" and "irq=25 ret=handled" (ret=1 raw).
+// The name reaches to the end of the line: drivers choose it, with spaces too.
 func decodeIRQ(s *stream, ev *event.Event, b []byte) bool {
 	v, ok := cutPrefix(b, "irq=")
 	if !ok {
@@ -22,7 +23,8 @@ func decodeIRQ(s *stream, ev *event.Event, b []byte) bool {
 	return true
 }
 
-// decodeVector reads "vector=236" and "vec=1 [action=TIMER]".
+// decodeVector reads "vector=236" of the interrupt vectors and "vec=1 [action=TIMER]" of
+// softirqs; the action is only the name of the number.
 func decodeVector(_ *stream, ev *event.Event, b []byte) bool {
 	v, ok := cutPrefix(b, "vec=")
 	if !ok {
@@ -76,6 +78,7 @@ func decodeHrtimer(s *stream, ev *event.Event, b []byte) bool {
 			return false
 		}
 	}
+	// A timer event without its times was cut off; entry and start are useless then.
 	switch ev.Kind {
 	case event.HrtimerStart:
 		return seen == 2
@@ -94,7 +97,8 @@ func (s *stream) function(b []byte) event.Name {
 	return s.cache.name(b)
 }
 
-// decodeCPUIdle reads "state=1 cpu_id=0"; state 4294967295 is the exit.
+// decodeCPUIdle reads "state=1 cpu_id=0"; state 4294967295 is the exit, (u32)-1, which some
+// printers write as -1.
 func decodeCPUIdle(_ *stream, ev *event.Event, b []byte) bool {
 	state, ok1 := findField(b, "state")
 	cpu, ok2 := findField(b, "cpu_id")
@@ -124,7 +128,8 @@ func decodeIPI(s *stream, ev *event.Event, b []byte) bool {
 	return true
 }
 
-// decodeWakeIdle reads "cpu=3".
+// decodeWakeIdle reads "cpu=3" of sched_wake_idle_without_ipi: an idle CPU that polls was
+// told by a flag, so no interrupt follows.
 func decodeWakeIdle(_ *stream, ev *event.Event, b []byte) bool {
 	cpu, ok := findField(b, "cpu")
 	if ok {
@@ -133,7 +138,8 @@ func decodeWakeIdle(_ *stream, ev *event.Event, b []byte) bool {
 	return ok
 }
 
-// decodePreemptIRQ reads "caller=schedule+0x10/0x90 parent=0x0".
+// decodePreemptIRQ reads "caller=schedule+0x10/0x90 parent=0x0" of irq_disable,
+// preempt_disable and their counterparts (include/trace/events/preemptirq.h).
 func decodePreemptIRQ(s *stream, ev *event.Event, b []byte) bool {
 	if v, ok := cutPrefix(b, "caller="); ok {
 		caller, _ := nextToken(v)

@@ -14,10 +14,13 @@ func decodeSwitch(s *stream, ev *event.Event, b []byte) bool {
 	if !ok {
 		return s.pluginSwitch(ev, b)
 	}
+	// Both halves end in numbers, so each name reaches to the last place where its pid can
+	// begin; a name of 15 bytes cannot hold " next_comm=" and what must follow it.
 	left, right, ok := cutLast(v, " next_comm=")
 	if !ok {
 		return false
 	}
+	// The raw print lists the fields without the arrow.
 	if before, arrow := lastToken(left); string(arrow) == "==>" {
 		left = before
 	}
@@ -30,6 +33,7 @@ func decodeSwitch(s *stream, ev *event.Event, b []byte) bool {
 	if ev.Task, ok = pidNumber(token); !ok {
 		return false
 	}
+	// Fields are found by name: vendor kernels add their own between them.
 	ev.State = event.StateUnknown
 	for len(tail) > 0 {
 		var key, value []byte
@@ -52,6 +56,7 @@ func decodeSwitch(s *stream, ev *event.Event, b []byte) bool {
 	if ev.Next, ok = pidNumber(token); !ok {
 		return false
 	}
+	// Behind next_prio Android kernels print more; a switch without it is cut off.
 	value, ok := findField(tail, "next_prio")
 	if ok {
 		ev.NextPrio, ok = prioNumber(value)
@@ -59,8 +64,10 @@ func decodeSwitch(s *stream, ev *event.Event, b []byte) bool {
 	return ok
 }
 
-// pluginSwitch reads "a:1 [120] R ==> b:2 [120]". A name may hold the arrow, so each one
-// is tried, the last first.
+// pluginSwitch reads "a:1 [120] R ==> b:2 [120]", the text of the sched_switch plugin of
+// libtraceevent, which `trace-cmd report` prints unless told -R, and perf where it finds
+// the plugin. A name may hold the arrow, so each one is tried, the last first; both sides
+// must read as a task from end to end, which only the true one does.
 func (s *stream) pluginSwitch(ev *event.Event, b []byte) bool {
 	const arrow = " ==> "
 	for end := len(b); ; {
@@ -88,6 +95,8 @@ func (s *stream) pluginSwitch(ev *event.Event, b []byte) bool {
 
 // pluginTask reads "comm:pid [prio] rest" from the right: the name may hold anything.
 func pluginTask(b []byte) (comm []byte, pid event.PID, prio event.Prio, rest []byte, ok bool) {
+	// From the right, the first "[prio]" with ":pid " in front of it is the real one: what
+	// comes behind it ("success=1 CPU:002", nothing) never holds a bracket.
 	open := len(b)
 	for {
 		if open = lastByte(b[:open], '['); open < 2 {
@@ -125,7 +134,9 @@ func lastByte(b []byte, c byte) int {
 //
 //	comm=a pid=1 prio=120 success=1 target_cpu=002
 //
-// success was printed until 4.3. The plugin has "a:1 [120] success=1 CPU:002".
+// success was printed until 4.3; it told a wakeup of a task that was runnable already, and
+// since then the event comes for true wakeups only, so it counts as 1. Android's kernels
+// print more fields behind it. The plugin has "a:1 [120] success=1 CPU:002".
 func decodeWakeup(s *stream, ev *event.Event, b []byte) bool {
 	if ev.Kind != event.SchedWaking {
 		ev.Arg = 1
@@ -154,6 +165,7 @@ func decodeWakeup(s *stream, ev *event.Event, b []byte) bool {
 			return false
 		}
 	}
+	// A line cut off behind the pid says neither where nor how urgent: no wakeup.
 	return ev.TaskPrio != event.NoPrio || ev.Target != event.NoCPU
 }
 
@@ -178,7 +190,8 @@ func (s *stream) pluginWakeup(ev *event.Event, b []byte) bool {
 	return ev.Target != event.NoCPU
 }
 
-// commPID reads "name pid=1 rest" into the task of ev.
+// commPID reads "name pid=1 rest" into the task of ev. Most events of include/trace/events/
+// sched.h begin like this.
 func (s *stream) commPID(ev *event.Event, b []byte) (tail []byte, ok bool) {
 	comm, tail, ok := cutLast(b, " pid=")
 	if !ok {
@@ -190,7 +203,8 @@ func (s *stream) commPID(ev *event.Event, b []byte) (tail []byte, ok bool) {
 	return tail, ok
 }
 
-// findField returns the value of key in a tail of key=value words.
+// findField returns the value of key in a tail of key=value words. Words without "=", such
+// as the unit "[ns]", are passed over.
 func findField(b []byte, key string) ([]byte, bool) {
 	for len(b) > 0 {
 		var k, value []byte
@@ -202,7 +216,8 @@ func findField(b []byte, key string) ([]byte, bool) {
 	return nil, false
 }
 
-// decodeMigrate reads "comm=a pid=1 prio=120 orig_cpu=0 dest_cpu=1".
+// decodeMigrate reads "comm=a pid=1 prio=120 orig_cpu=0 dest_cpu=1", the print of
+// sched_migrate_task in all versions.
 func decodeMigrate(s *stream, ev *event.Event, b []byte) bool {
 	tail, ok := s.taskPrio(ev, b)
 	if !ok {
@@ -239,8 +254,9 @@ func (s *stream) taskPrio(ev *event.Event, b []byte) (tail []byte, ok bool) {
 	return tail, ok
 }
 
-// decodeStatRuntime reads "comm=a pid=1 runtime=578104 [ns] vruntime=9 [ns]"; vruntime
-// is gone since 6.7.
+// decodeStatRuntime reads "comm=a pid=1 runtime=578104 [ns] vruntime=9 [ns]". vruntime is
+// gone in newer kernels (present in 6.1, absent in 6.12); for real-time tasks it is 0,
+// which shows under which class the time was charged.
 func decodeStatRuntime(s *stream, ev *event.Event, b []byte) bool {
 	v, ok := cutPrefix(b, "comm=")
 	if !ok {
@@ -260,7 +276,8 @@ func decodeStatRuntime(s *stream, ev *event.Event, b []byte) bool {
 	return ok
 }
 
-// decodePISetprio reads "comm=a pid=1 oldprio=120 newprio=9".
+// decodePISetprio reads "comm=a pid=1 oldprio=120 newprio=9". Both priorities are
+// effective ones: the unboosted one is not in the trace.
 func decodePISetprio(s *stream, ev *event.Event, b []byte) bool {
 	v, ok := cutPrefix(b, "comm=")
 	if !ok {

@@ -7,7 +7,8 @@ import (
 )
 
 // decodeFork reads "comm=a pid=1 child_comm=b child_pid=2"; the raw print of trace-cmd
-// says parent_comm and parent_pid.
+// says parent_comm and parent_pid, as the fields are called. Parent and child have the
+// same name at this moment, unless the kernel made the child itself.
 func decodeFork(s *stream, ev *event.Event, b []byte) bool {
 	left, right, ok := cutLast(b, " child_comm=")
 	if !ok {
@@ -38,7 +39,9 @@ func decodeFork(s *stream, ev *event.Event, b []byte) bool {
 	return ok
 }
 
-// decodeExec reads "filename=/bin/sh pid=1 old_pid=1".
+// decodeExec reads "filename=/bin/sh pid=1 old_pid=1". old_pid differs where a thread
+// other than the leader calls exec and takes over the leader's pid. The path may hold
+// spaces.
 func decodeExec(s *stream, ev *event.Event, b []byte) bool {
 	v, ok := cutPrefix(b, "filename=")
 	if !ok {
@@ -63,7 +66,8 @@ func decodeExec(s *stream, ev *event.Event, b []byte) bool {
 	return true
 }
 
-// decodeNewtask reads "pid=1 comm=a clone_flags=1200000 oom_score_adj=0".
+// decodeNewtask reads "pid=1 comm=a clone_flags=1200000 oom_score_adj=0"; the flags are
+// hexadecimal without 0x (include/trace/events/task.h).
 func decodeNewtask(s *stream, ev *event.Event, b []byte) bool {
 	v, ok := cutPrefix(b, "pid=")
 	if !ok {
@@ -89,6 +93,7 @@ func decodeNewtask(s *stream, ev *event.Event, b []byte) bool {
 // decodeRename reads "pid=1 oldcomm=a newcomm=b oom_score_adj=0". Newer kernels leave
 // the pid out where it is that of the current task.
 func decodeRename(s *stream, ev *event.Event, b []byte) bool {
+	// Where the pid is there it counts: /proc/PID/comm renames another task.
 	ev.Task = ev.PID
 	if v, ok := cutPrefix(b, "pid="); ok {
 		var pid []byte
@@ -112,8 +117,10 @@ func decodeRename(s *stream, ev *event.Event, b []byte) bool {
 	return true
 }
 
-// decodeSignalGenerate reads "sig=17 errno=0 code=1 comm=sh pid=147 grp=1 res=1".
+// decodeSignalGenerate reads "sig=17 errno=0 code=1 comm=sh pid=147 grp=1 res=1". The
+// task is the receiver; the sender is the current task, unless in an interrupt.
 func decodeSignalGenerate(s *stream, ev *event.Event, b []byte) bool {
+	// Only numbers stand before the name, so the first " comm=" is the real one.
 	left, right, ok := bytes.Cut(b, []byte(" comm="))
 	if !ok {
 		return false

@@ -9,6 +9,7 @@ import (
 // finish ends the stream: gaps after which a CPU has no further event, and exits of leaf
 // functions that are still to come.
 func (s *stream) finish() {
+	// A CPU that lost events and then was silent has a gap up to the end of the trace.
 	end := s.queue.out
 	for _, c := range s.cpus {
 		end = max(end, c.last)
@@ -35,6 +36,7 @@ func (s *stream) Diagnostics() []event.Diagnostic {
 			list = event.Diagnose(list, kind, count, text)
 		}
 	}
+	// The counters become diagnostics here, and not at each line: that would cost a search.
 	add("unknown_line", s.strange, "lines not understood, the first: "+s.firstBad)
 	add("unknown_fields", s.unparsed, "events whose fields were not understood, the first: "+s.firstUnp)
 	add("wrapped_line", s.wrapped, "lines taken for the rest of a marker's text")

@@ -20,6 +20,7 @@ func (s *stream) lookup(name []byte) known {
 	if k, ok := s.events[string(name)]; ok {
 		return k
 	}
+	// A hostile file has a new name on each line: those beyond the limit are not kept.
 	k := known{kind: kindOf(name), name: s.cache.name(name)}
 	if len(s.events) < maxKnown {
 		s.events[string(name)] = k
@@ -66,6 +67,7 @@ func splitEvent(b []byte) (name, fields []byte) {
 	return nil, b
 }
 
+// nameByte reports whether c may stand in the name of an event or a function.
 func nameByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || isDigit(c) || c == '_' || c == '.' || c == '-'
 }
@@ -74,6 +76,7 @@ func nameByte(c byte) bool {
 // their modifiers ("cycles:uppp").
 func splitPerfEvent(b []byte) (name, fields []byte) {
 	token, rest := nextToken(b)
+	// The period stands in front of the name: -F +period.
 	if _, ok := number(token); ok && len(rest) > 0 {
 		token, rest = nextToken(rest)
 	}

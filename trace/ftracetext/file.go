@@ -30,6 +30,7 @@ func Open(r io.ReaderAt, size int64, names *event.Names) (*File, error) {
 	p := newProbe()
 	p.html.page = f.isPage()
 	lines := lineReader{r: r, size: size}
+	// Only the header is read here, and with it the first event, which shows the columns.
 	for !p.found && lines.off-int64(len(lines.buf)-lines.pos) < maxHead {
 		line, err := lines.next()
 		if err == io.EOF {
@@ -100,6 +101,8 @@ func (f *File) fillInfo() {
 // diagnoseHeader says what the header leaves to guess, or to miss.
 func (f *File) diagnoseHeader(p *probe) {
 	h := &f.head
+	// The kernel counts what it overwrote only as a sum, so there is no gap to show: the
+	// trace simply begins later.
 	if h.written > h.inBuffer && h.inBuffer >= 0 {
 		f.diags = event.Diagnose(f.diags, "lost_events", h.written-h.inBuffer,
 			"overwritten before the first event of the trace: the buffer was too small")

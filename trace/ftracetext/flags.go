@@ -10,6 +10,7 @@ func parseFlags(ev *event.Event, l *Layout, b []byte) bool {
 	if len(b) != l.n || l.n == 0 {
 		return parseWideDepth(ev, l, b)
 	}
+	// ev is only touched when all letters are known: half read flags would be wrong ones.
 	f := event.FlagsKnown
 	var depth, lazy, migrate uint8
 	for i, c := range b {
@@ -20,6 +21,7 @@ func parseFlags(ev *event.Event, l *Layout, b []byte) bool {
 		case colNeedResched:
 			f, ok = f|reschedLetter(c), c == '.' || reschedLetter(c) != 0
 		case colNeedReschedLazy:
+			// -rt patches print L, some N: any mark means the same.
 			if c != '.' {
 				f |= event.NeedReschedLazy
 			}
@@ -55,6 +57,8 @@ func parseWideDepth(ev *event.Event, l *Layout, b []byte) bool {
 	return true
 }
 
+// irqLetter reads the column irqs-off/BH-disabled. Up to 5.17 there was only d: whether
+// softirqs were disabled showed in the preempt count alone.
 func irqLetter(c byte) event.Flags {
 	switch c {
 	case 'd':
@@ -69,6 +73,8 @@ func irqLetter(c byte) event.Flags {
 	return 0
 }
 
+// reschedLetter reads the column need-resched. Kernels before 3.13 knew only N, for
+// TIF_NEED_RESCHED; the letters with a lazy request came with 6.13.
 func reschedLetter(c byte) event.Flags {
 	switch c {
 	case 'N':
@@ -89,6 +95,8 @@ func reschedLetter(c byte) event.Flags {
 	return 0
 }
 
+// contextLetter reads the column hardirq/softirq. H is a hard interrupt that came while
+// softirqs ran; the letter does not tell an NMI that did from one that did not.
 func contextLetter(c byte) event.Flags {
 	switch c {
 	case 'Z':
@@ -105,6 +113,7 @@ func contextLetter(c byte) event.Flags {
 	return 0
 }
 
+// depthDigit reads a depth: a hex digit, or a dot for 0.
 func depthDigit(c byte) (uint8, bool) {
 	switch {
 	case c == '.':
@@ -118,7 +127,7 @@ func depthDigit(c byte) (uint8, bool) {
 }
 
 // AppendFlags appends the flags of ev as the columns of layout l, exactly as the kernel
-// prints them. It appends nothing where the flags are not known. What the layout has no
+// prints them, so that the columns of a line read come back letter by letter. It appends nothing where the flags are not known. What the layout has no
 // column for is lost: a lazy reschedule shows in Layout5 within need-resched, in Layout7
 // in its own column.
 func AppendFlags(dst []byte, l Layout, ev *event.Event) []byte {
@@ -140,6 +149,7 @@ func AppendFlags(dst []byte, l Layout, ev *event.Event) []byte {
 		case colHardSoft:
 			dst = append(dst, contextChar(ev.Flags))
 		case colPreemptDepth:
+			// Only the kernels with this as their last column keep more than four bits.
 			if ev.PreemptDepth > 15 && i == l.n-1 {
 				dst = append(dst, depthChar(ev.PreemptDepth>>4))
 				dst = append(dst, "0123456789abcdef"[ev.PreemptDepth&15])
@@ -157,6 +167,7 @@ func AppendFlags(dst []byte, l Layout, ev *event.Event) []byte {
 	return dst
 }
 
+// pick is c where bit is set, else the dot of an empty column.
 func pick(f, bit event.Flags, c byte) byte {
 	if f&bit != 0 {
 		return c
@@ -164,6 +175,8 @@ func pick(f, bit event.Flags, c byte) byte {
 	return '.'
 }
 
+// irqChar writes the first column; a known state of the interrupts goes before X, which
+// an architecture without that knowledge always has.
 func irqChar(f event.Flags) byte {
 	switch {
 	case f&event.IRQsOff != 0 && f&event.BHOff != 0:
@@ -192,6 +205,7 @@ func reschedChar(f event.Flags, lazyColumn bool) byte {
 	return ".npNlbLB"[i]
 }
 
+// contextChar writes the innermost context: NMI, hard interrupt, softirq.
 func contextChar(f event.Flags) byte {
 	switch {
 	case f&event.NMI != 0 && f&event.HardIRQ != 0:
@@ -217,7 +231,7 @@ func depthChar(d uint8) byte {
 	return "0123456789abcdef"[d]
 }
 
-// rawFlags reads "0x35": the common_flags of an event in hexadecimal, which
+// rawFlags reads "0x35" ("3-0x35" with the CPU): the common_flags of an event in hexadecimal, which
 // `trace-cmd report -l -R` prints. Bit 2 is left out: it means an architecture without
 // the information, or since 6.13 a lazy reschedule; only the kernel version tells.
 func rawFlags(ev *event.Event, b []byte) {

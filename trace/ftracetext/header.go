@@ -47,7 +47,7 @@ type header struct {
 }
 
 // comment reads one line that begins with '#'. It reports whether the line is one that
-// tracefs writes.
+// tracefs or perf writes; others are comments of people, and no reason to fail.
 func (h *header) comment(line []byte) bool {
 	b := bytes.TrimSpace(line[1:])
 	if c, ok := legendColumn(line); ok {
@@ -85,6 +85,7 @@ func (h *header) entries(b []byte) {
 		return
 	}
 	h.inBuffer, h.written = a, w
+	// #P: is the number of online CPUs, not the highest number of one.
 	if _, p, ok := cutLast(b[j:], "#P:"); ok {
 		if n, k := digits(p, 0); k > 0 && n <= maxCPU+1 {
 			h.cpus = int(n)

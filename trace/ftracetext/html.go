@@ -22,6 +22,7 @@ func (h *htmlFilter) line(b []byte) ([]byte, bool) {
 	if !h.page {
 		return b, true
 	}
+	// The header of tracefs begins the trace; the tags around it vary with the tool's age.
 	if !h.inside {
 		h.inside = hasPrefix(b, "# tracer:")
 		return b, h.inside

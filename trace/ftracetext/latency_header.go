@@ -47,6 +47,7 @@ func (h *header) latencyComment(b []byte) bool {
 		h.latencyLine(v)
 		return true
 	}
+	// The task is the one that was woken, or the current one of irqsoff and others.
 	if v, ok := cutPrefix(b, "| task: "); ok {
 		l.task(v)
 		return true
@@ -86,6 +87,7 @@ func (h *header) latencyLine(b []byte) {
 		}
 	}
 	l.CPUs = h.cpus
+	// From 6.18 on the model is written as PREEMPT(none), before as one word.
 	if _, v, ok := bytes.Cut(b, []byte("(M:")); ok {
 		model, _ := nextToken(v)
 		l.Preempt = string(model)
@@ -98,6 +100,7 @@ func (l *Latency) task(b []byte) {
 	if !ok {
 		return
 	}
+	// The name may end in '-' itself: only the last one parts it from the pid.
 	if comm, pid, ok := cutLast(who, "-"); ok {
 		if n, ok := pidNumber(pid); ok {
 			l.Task, l.PID = string(comm), n

@@ -80,6 +80,7 @@ func legendColumn(line []byte) (column, bool) {
 		return colNone, false
 	}
 	name, _, _ := bytes.Cut(bytes.TrimSpace(line[i+3:]), []byte(" "))
+	// The names of print_lat_help_header() in kernel/trace/trace.c and of the -rt patches.
 	switch string(name) {
 	case "irqs-off", "irqs-off/BH-disabled":
 		return colIRQs, true

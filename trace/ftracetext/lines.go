@@ -9,6 +9,7 @@ import (
 // damaged files and hostile ones have longer ones, and those are skipped.
 const maxLine = 1 << 20
 
+// readSize is how much is read at once: enough for the disk, little for the memory.
 const readSize = 256 << 10
 
 // lineReader cuts a file into lines. Its buffer holds one line at a time plus what was
@@ -27,7 +28,7 @@ type lineReader struct {
 // next returns the next line without its line end, valid until the following call, and
 // io.EOF after the last one. A last line without line end counts.
 func (l *lineReader) next() ([]byte, error) {
-	from := l.pos
+	from := l.pos // bytes before it are known to hold no line end
 	for {
 		if i := bytes.IndexByte(l.buf[from:], '\n'); i >= 0 {
 			line := l.buf[l.pos : from+i]
@@ -48,7 +49,7 @@ func (l *lineReader) next() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if n == 0 {
+		if n == 0 { // the end of the file; a recorder that was killed leaves half a line
 			if l.pos == len(l.buf) {
 				return nil, io.EOF
 			}
@@ -91,7 +92,7 @@ func (l *lineReader) fill() (int, error) {
 	return n, err
 }
 
-// skipLong throws the rest of an overlong line away.
+// skipLong throws an overlong line away, as it is read, up to its end or that of the file.
 func (l *lineReader) skipLong() error {
 	l.long++
 	l.num++
@@ -107,6 +108,7 @@ func (l *lineReader) skipLong() error {
 	}
 }
 
+// trimCR cuts the carriage return of a text that went through another system.
 func trimCR(b []byte) []byte {
 	if n := len(b); n > 0 && b[n-1] == '\r' {
 		return b[:n-1]

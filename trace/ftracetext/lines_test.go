@@ -329,6 +329,29 @@ func TestLeafFunctions(t *testing.T) {
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+	exits, _ := readAll(t, f, event.Options{Want: event.Kinds(event.FuncExit)})
+	if len(exits) != 2 || exits[0].Time-1e9 != 1640 {
+		t.Errorf("exits alone: %+v", exits)
+	}
+	text = "cpus=2\n" +
+		"  a-1   [000]     1.000000100: funcgraph_entry:        1.000 us   |  leaf();\n" +
+		"  b-2   [001]     1.000000200: sched_wake_idle_without_ipi: cpu=3\n"
+	events, _ = readAll(t, openText(t, []byte(text)), event.Options{})
+	if len(events) != 3 || events[2].Kind != event.FuncExit || events[2].Time-1e9 != 1100 {
+		t.Errorf("at the end of the file: %+v", events)
+	}
+}
+
+// TestEmptyTraces opens traces without events, which are no error.
+func TestEmptyTraces(t *testing.T) {
+	for _, text := range []string{
+		"# tracer: nop\n#\n# entries-in-buffer/entries-written: 0/0   #P:2\n#\n# a comment of mine\n",
+		"cpus=4\n", "version = 6\nCPU 0 is empty\ncpus=1\n",
+	} {
+		if events, _ := readAll(t, openText(t, []byte(text)), event.Options{}); len(events) != 0 {
+			t.Errorf("%q: %+v", text, events)
+		}
+	}
 }
 
 // endless is a file of any size that repeats one text, with growing stamps.

@@ -43,6 +43,7 @@ func (c *nameCache) name(b []byte) event.Name {
 	for _, x := range b {
 		h = (h ^ uint32(x)) * 16777619
 	}
+	// One slot per hash: a collision costs a look-up in the table, nothing else.
 	s := &c.slots[(h^h>>15)%uint32(len(c.slots))]
 	if s.text == string(b) {
 		return s.name
@@ -60,6 +61,7 @@ func (c *nameCache) text(b []byte) event.Name {
 		b = b[:maxText]
 		t.cut++
 	}
+	// Texts that repeat cost nothing more, so they are still found when all is used up.
 	if t.left <= 0 {
 		if name, ok := c.names.Lookup(string(b)); ok {
 			return name

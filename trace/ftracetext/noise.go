@@ -12,7 +12,7 @@ func isNoise(b []byte) bool {
 	b = trimLeft(b)
 	switch {
 	case len(b) == 0:
-		return true
+		return true // perf ends each sample with a blank line
 	case b[0] == '=':
 		return hasPrefix(b, "=> ")
 	case b[0] == '-':
@@ -59,7 +59,8 @@ func lossLine(b []byte) (cpu event.CPU, lost int64, ok bool) {
 	return lossText(event.CPU(n), v[:len(v)-1])
 }
 
-// lossText reads what stands between the brackets.
+// lossText reads what stands between the brackets. The kernel leaves the number out where
+// the ring buffer had no room to store it.
 func lossText(cpu event.CPU, v []byte) (event.CPU, int64, bool) {
 	if string(v) == "LOST EVENTS" || string(v) == "EVENTS DROPPED" {
 		return cpu, -1, true

@@ -11,6 +11,7 @@ func parsePerfPrefix(b []byte, ev *event.Event, p *prefix) bool {
 	if len(b) == 0 || b[0] == '\t' {
 		return false // a frame of a callchain
 	}
+	// The first word that is a stamp and has a thread in front of it ends the search.
 	end := min(len(b), maxComm)
 	for i := skipSpaces(b, 0); i < end; {
 		j := i
@@ -30,7 +31,7 @@ func parsePerfPrefix(b []byte, ev *event.Event, p *prefix) bool {
 func (p *prefix) beforeTime(b []byte, ev *event.Event) bool {
 	p.flags, p.rawFlags, p.glued, p.hasTGID = nil, false, false, false
 	ev.CPU, ev.TGID = event.NoCPU, event.NoPID
-	for range 3 {
+	for range 3 { // at most three columns: flags, CPU, thread
 		var token []byte
 		b, token = lastToken(b)
 		if len(token) == 0 {
@@ -55,7 +56,8 @@ func (p *prefix) beforeTime(b []byte, ev *event.Event) bool {
 	return false
 }
 
-// perfThread reads "13638" or "14000/14007": process and thread.
+// perfThread reads "13638", a thread, or "14000/14007", process and thread. perf calls the
+// thread tid and the process pid; the kernel's events call the thread pid.
 func perfThread(b []byte, ev *event.Event) bool {
 	neg := len(b) > 1 && b[0] == '-'
 	if neg {

@@ -42,6 +42,7 @@ type prefix struct {
 // A task name may hold spaces, colons, brackets and '-': each '-' with a number behind
 // it is tried until all that follows fits too.
 func parsePrefix(b []byte, ev *event.Event, p *prefix) bool {
+	// The name is printed at the right of 16 columns, so blanks in front are no part of it.
 	start := skipSpaces(b, 0)
 	end := min(len(b), start+maxComm)
 	for i := start; i+1 < end; i++ {
@@ -56,7 +57,7 @@ func parsePrefix(b []byte, ev *event.Event, p *prefix) bool {
 	return false
 }
 
-// afterComm reads from the pid on.
+// afterComm reads from the pid on, and fails early: it is tried at each '-' of a name.
 func (p *prefix) afterComm(b []byte, i int, ev *event.Event) bool {
 	pid, j := digits(b, i)
 	if pid > math.MaxInt32 {
@@ -87,7 +88,8 @@ func (p *prefix) afterComm(b []byte, i int, ev *event.Event) bool {
 	return p.time(b, skipSpaces(b, i), ev)
 }
 
-// tgid reads "2500) ", " 2500) " or "-------) ".
+// tgid reads "2500) ", " 2500) " or "-------) ", the column of options/record-tgid. The
+// kernel prints dashes for a task that it has not recorded, and for idle.
 func (p *prefix) tgid(b []byte, i int, ev *event.Event) int {
 	p.hasTGID = true
 	i = skipSpaces(b, i)
@@ -143,6 +145,7 @@ func (p *prefix) gluedCPU(b []byte, i int, ev *event.Event) int {
 	return p.flagToken(b, j)
 }
 
+// flagToken reads the flags as a word; what its letters mean is for the layout to say.
 func (p *prefix) flagToken(b []byte, i int) int {
 	j := i
 	for j < len(b) && b[j] != ' ' && j-i <= maxColumns {
@@ -186,6 +189,7 @@ func (p *prefix) time(b []byte, i int, ev *event.Event) bool {
 			j++
 		}
 	default:
+		// A clock that does not count time: counter, x86-tsc.
 		ev.Time, p.stamp = event.Time(v), stampRaw
 	}
 	if j >= len(b) || b[j] != ':' {
@@ -199,7 +203,8 @@ func (p *prefix) time(b []byte, i int, ev *event.Event) bool {
 	return true
 }
 
-// secondsAt reads the fraction at i of sec seconds.
+// secondsAt reads the fraction at i of sec seconds: 6 digits, or 9 where the printer was
+// asked for them. Another number of digits, which nobody prints, is scaled too.
 func secondsAt(b []byte, sec int64, i int) (t event.Time, s stamp, next int, ok bool) {
 	frac, j := digits(b, i)
 	n := j - i

@@ -13,7 +13,7 @@ func Sniff(head []byte) bool {
 	p := newProbe()
 	p.html.page = isPage(head)
 	if p.html.page {
-		return true
+		return true // the trace comes behind megabytes of viewer; Open says if there is none
 	}
 	for len(head) > 0 && !p.found {
 		line, rest, whole := bytes.Cut(head, []byte("\n"))
@@ -26,7 +26,8 @@ func Sniff(head []byte) bool {
 	return p.found || p.dialect != dialectUnknown
 }
 
-// probe finds out what a file is, from its lines up to the first event.
+// probe finds out what a file is, from its lines up to the first event. Sniff feeds it the
+// first bytes, Open as many lines as it takes.
 type probe struct {
 	header
 	found bool // the first event was reached
@@ -45,7 +46,8 @@ func newProbe() probe {
 	return probe{header: header{inBuffer: -1, written: -1}}
 }
 
-// line looks at one more line.
+// line looks at one more line. Lines that only some printers write (how many CPUs, which
+// of them are empty) name the printer before the first event does.
 func (p *probe) line(b []byte) {
 	p.lines++
 	b, ok := p.html.line(b)
@@ -54,10 +56,12 @@ func (p *probe) line(b []byte) {
 	}
 	var ev event.Event
 	var pre prefix
+	// In this order: the prefix of perf, which is found last, is the least strict.
 	switch {
 	case len(bytes.TrimSpace(b)) == 0:
 	case b[0] == '#':
-		if !p.comment(b) {
+		// Comments of people are only strange where nothing else tells what the file is.
+		if !p.comment(b) && p.dialect == dialectUnknown {
 			p.stranger(b)
 		}
 	case p.reportLine(b) || isNoise(b):
@@ -72,6 +76,7 @@ func (p *probe) line(b []byte) {
 	}
 }
 
+// stranger keeps the first line that nothing explains, for the message.
 func (p *probe) stranger(b []byte) {
 	p.strangers++
 	if name, _ := splitEvent(b); name != nil && kindOf(name) != event.Other {
@@ -85,6 +90,8 @@ func (p *probe) stranger(b []byte) {
 // first takes from the first event what the header did not say.
 func (p *probe) first(pre *prefix) {
 	p.found = true
+	// Without a header: trace-cmd prints no flags unless told -l, and then glues them to
+	// the CPU; tracefs prints them unless told not to.
 	if p.dialect == dialectUnknown {
 		p.dialect = dialectFtrace
 		if pre.flags == nil || (pre.glued && !pre.relative) {
@@ -94,6 +101,7 @@ func (p *probe) first(pre *prefix) {
 	if pre.relative {
 		p.dialect = dialectLatency
 	}
+	// A first stamp of nanoseconds means that all have them: --ns and -t are for the file.
 	p.rawClock = pre.stamp == stampRaw
 	p.resolution = 1000
 	if pre.stamp == stampNano || pre.stamp == stampRaw {
@@ -108,7 +116,8 @@ func (p *probe) first(pre *prefix) {
 	}
 }
 
-// err is the reason why the file cannot be read, or nil.
+// err is the reason why the file cannot be read, or nil. A header without events is fine:
+// nothing happened, or nothing was enabled.
 func (p *probe) err() error {
 	if p.found {
 		return nil
@@ -136,7 +145,8 @@ func (p *probe) err() error {
 	return nil
 }
 
-// quoteLine is a line fit for a message: short and printable.
+// quoteLine is a line fit for a message: short and printable. The line may be anything,
+// so control characters must not reach a terminal.
 func quoteLine(b []byte) string {
 	const most = 120
 	cut := len(b) > most

@@ -26,6 +26,7 @@ func (q *queue) slot() *event.Event { return &q.ring[(q.head+q.n)%len(q.ring)] }
 func (q *queue) full() bool { return q.n >= windowSize }
 
 func (q *queue) commit() {
+	// From the back: a line out of order is a few places away from where it belongs.
 	i := q.n
 	q.n++
 	for i > 0 {

@@ -10,6 +10,7 @@ import (
 // maxCPU bounds CPU numbers: NR_CPUS is at most 8192. A larger one is no CPU.
 const maxCPU = 8191
 
+// skipSpaces returns the place of the first byte from i on that is no blank.
 func skipSpaces(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\t') {
 		i++
@@ -17,12 +18,14 @@ func skipSpaces(b []byte, i int) int {
 	return i
 }
 
+// trimLeft is b without leading blanks.
 func trimLeft(b []byte) []byte { return b[skipSpaces(b, 0):] }
 
+// isDigit relies on the wrap of bytes below '0'.
 func isDigit(c byte) bool { return c-'0' <= 9 }
 
 // digits reads an unsigned number at i. It returns i itself if there is none or if it
-// does not fit.
+// does not fit, so that callers see one condition, next == i, for both.
 func digits(b []byte, i int) (v int64, next int) {
 	j := i
 	for j < len(b) && isDigit(b[j]) {
@@ -35,7 +38,8 @@ func digits(b []byte, i int) (v int64, next int) {
 	return v, j
 }
 
-// number reads all of b as a decimal number with an optional sign.
+// number reads all of b as a decimal number with an optional sign. Trailing bytes make it
+// fail: "12x" is no number of any kernel.
 func number(b []byte) (int64, bool) {
 	neg := len(b) > 0 && b[0] == '-'
 	if neg {
@@ -51,7 +55,8 @@ func number(b []byte) (int64, bool) {
 	return v, true
 }
 
-// hexNumber reads all of b as a hexadecimal number, with or without 0x.
+// hexNumber reads all of b as a hexadecimal number, with or without 0x, of up to 64 bits:
+// addresses of the kernel become negative.
 func hexNumber(b []byte) (int64, bool) {
 	if len(b) > 2 && b[0] == '0' && (b[1] == 'x' || b[1] == 'X') {
 		b = b[2:]
@@ -83,7 +88,8 @@ func anyNumber(b []byte) (int64, bool) {
 	return number(b)
 }
 
-// pidNumber reads a thread id; -1 is one that the trace does not know.
+// pidNumber reads a thread id; -1 is one that the trace does not know. Others below 0 and
+// beyond 31 bits do not exist.
 func pidNumber(b []byte) (event.PID, bool) {
 	v, ok := number(b)
 	if !ok || v < -1 || v > math.MaxInt32 {
@@ -102,6 +108,7 @@ func prioNumber(b []byte) (event.Prio, bool) {
 	return event.Prio(int32(uint32(v))), true
 }
 
+// cpuNumber reads a CPU; -1 is one that the event does not name.
 func cpuNumber(b []byte) (event.CPU, bool) {
 	v, ok := number(b)
 	if !ok || v < -1 || v > maxCPU {
@@ -117,6 +124,7 @@ func cutLast(b []byte, sep string) (before, after []byte, ok bool) {
 	if i < 0 {
 		return b, nil, false
 	}
+	// Searching forward again is faster than backward: sep is nearly always there once.
 	for {
 		j := indexOf(b[i+1:], sep)
 		if j < 0 {
@@ -126,11 +134,13 @@ func cutLast(b []byte, sep string) (before, after []byte, ok bool) {
 	}
 }
 
+// indexOf is the place of the first sep in b, -1 if there is none.
 func indexOf(b []byte, sep string) int {
 	// The conversion does not escape, so it does not allocate.
 	return bytes.Index(b, []byte(sep))
 }
 
+// cutPrefix is bytes.CutPrefix for a string, without a conversion on the heap.
 func cutPrefix(b []byte, prefix string) ([]byte, bool) {
 	if len(b) < len(prefix) || string(b[:len(prefix)]) != prefix {
 		return b, false
@@ -138,11 +148,12 @@ func cutPrefix(b []byte, prefix string) ([]byte, bool) {
 	return b[len(prefix):], true
 }
 
+// hasPrefix reports whether b begins with prefix.
 func hasPrefix(b []byte, prefix string) bool {
 	return len(b) >= len(prefix) && string(b[:len(prefix)]) == prefix
 }
 
-// nextToken cuts the next word off b.
+// nextToken cuts the next word off b; both parts are empty at the end.
 func nextToken(b []byte) (token, rest []byte) {
 	b = trimLeft(b)
 	for i, c := range b {
@@ -153,7 +164,7 @@ func nextToken(b []byte) (token, rest []byte) {
 	return b, nil
 }
 
-// lastToken cuts the last word off b.
+// lastToken cuts the last word off b, and the blanks around it.
 func lastToken(b []byte) (before, token []byte) {
 	end := len(b)
 	for end > 0 && b[end-1] == ' ' {
@@ -170,7 +181,7 @@ func lastToken(b []byte) (before, token []byte) {
 	return b[:i], b[start:end]
 }
 
-// field is one key=value of a numeric tail.
+// nextField cuts the next key=value off b; a word without "=" has no key.
 func nextField(b []byte) (key, value, rest []byte) {
 	token, rest := nextToken(b)
 	i := bytes.IndexByte(token, '=')

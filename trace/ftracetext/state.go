@@ -37,6 +37,8 @@ func (e *stateEvidence) number(v int64) {
 // 0x100 for preemption. A dying task shows x (0x40) before, X or Z since.
 func (e *stateEvidence) table() stateTable {
 	t := stateTable{preempted: 0x100}
+	// The highest bit decides: a lower one also means something else on such a kernel,
+	// 0x400 for example "not counted as load", but always together with D.
 	for _, bit := range []int64{0x1000, 0x800, 0x400, 0x200} {
 		if e.bits&bit != 0 && e.exactly(bit) {
 			t.preempted, t.old = bit, true
@@ -48,6 +50,7 @@ func (e *stateEvidence) table() stateTable {
 		t.old = true
 		t.preempted = 0x1000
 	}
+	// With letters there is no preempt bit; x and D|W only exist before 4.14.
 	if e.plugin {
 		t.old = e.oldPair || e.letters&event.StateDeadOld != 0 && !dying
 		t.plugin = e.letters&event.StateWaking != 0 && !t.old
@@ -90,7 +93,7 @@ func (t *stateTable) number(v int64) event.State {
 			v &^= 1 << i
 		}
 	}
-	if v != 0 {
+	if v != 0 { // a bit that no kernel known here has
 		return event.StateUnknown
 	}
 	return s
@@ -107,6 +110,7 @@ func (t *stateTable) fixed(b []byte) event.State {
 		if c == 'R' || c == '|' {
 			continue
 		}
+		// A letter outside the table is that of a newer plugin.
 		i := 0
 		for i < len(pluginLetters) && pluginLetters[i] != c {
 			i++
@@ -153,6 +157,7 @@ func (s *stream) pluginState(b []byte) event.State {
 
 // findStates looks through the first switches for what prev_state means in this file.
 func (f *File) findStates() error {
+	// tracefs itself prints letters, always right for its own kernel.
 	if f.head.dialect != dialectReport && f.head.dialect != dialectPerf {
 		f.state = stateTable{preempted: 0x100}
 		return nil

@@ -14,27 +14,27 @@ type stream struct {
 	lines lineReader
 	cache nameCache
 
-	queue    queue
-	events   map[string]known
-	cpus     []cpuState
-	leaves   []event.Event // exits of leaf functions that are still to come
-	lastKind event.Kind    // of the line before: free text may go on in the next line
-	gaps     int           // CPUs with a pending gap
-	draining bool
-	err      error
+	queue    queue            // events not yet handed out, in the order of time
+	events   map[string]known // the event names met so far
+	cpus     []cpuState       // by CPU number, as far as lines were seen
+	leaves   []event.Event    // exits of leaf functions that are still to come
+	lastKind event.Kind       // of the line before: free text may go on in the next line
+	gaps     int              // CPUs with a pending gap
+	draining bool             // the file is at its end
+	err      error            // why it ended, if not regularly
 
-	head     header // changes where a file is several traces one after the other
-	inLegend bool   // the lines of a legend are being read
-	evidence stateEvidence
+	head     header        // changes where a file is several traces one after the other
+	inLegend bool          // the lines of a legend are being read
+	evidence stateEvidence // what prev_state showed; only findStates looks at it
 
 	diags    []event.Diagnostic
-	strange  int64 // lines that nothing explained
-	firstBad string
-	wrapped  int64
-	badFlags int64
-	unparsed int64
+	strange  int64  // lines that nothing explained
+	firstBad string // the first of them, with its line number
+	wrapped  int64  // lines taken for the rest of a marker's text
+	badFlags int64  // flags that do not fit the columns
+	unparsed int64  // events whose fields are not those of their print
 	firstUnp string
-	noCPU    int64
+	noCPU    int64 // events without a CPU
 }
 
 // cpuState is what the stream remembers of a CPU.
@@ -43,6 +43,8 @@ type cpuState struct {
 	lost int64      // of the pending gap; 0 none, −1 unknown
 }
 
+// newStream begins at the first line of the file, the header included: it is read again,
+// since further headers may follow.
 func newStream(f *File, opt event.Options) *stream {
 	s := &stream{f: f, opt: opt, head: f.head, events: make(map[string]known, 64),
 		cache: newNameCache(f.names, &f.texts)}
@@ -58,10 +60,12 @@ func newStream(f *File, opt event.Options) *stream {
 // Next returns the next event; see event.Stream.
 func (s *stream) Next() (*event.Event, error) {
 	for {
+		// An event leaves when the window is full: an older line could still come.
 		if s.queue.full() || s.draining && s.queue.n > 0 {
 			return s.queue.pop(), nil
 		}
 		if s.draining {
+			// What is pending at the end may be more than the window takes at once.
 			if s.finish(); s.queue.n > 0 {
 				continue
 			}
@@ -76,6 +80,7 @@ func (s *stream) Next() (*event.Event, error) {
 			continue
 		}
 		s.draining = true
+		s.finish()
 		if err != io.EOF {
 			s.err = &event.FormatError{Format: s.f.info.Format, Offset: s.lines.num + 1, Line: true,
 				Field: "line", Err: err}
@@ -89,7 +94,8 @@ func (s *stream) Names() *event.Names { return s.f.names }
 // Close does nothing: the stream holds no resource.
 func (s *stream) Close() error { return nil }
 
-// line takes one line of the file.
+// line takes one line of the file: a comment, a note about lost events, or an event, which
+// is parsed into its place in the queue.
 func (s *stream) line(b []byte) {
 	b, ok := s.head.html.line(b)
 	if len(b) == 0 || !ok {
@@ -116,7 +122,7 @@ func (s *stream) line(b []byte) {
 		s.noEvent(b)
 		return
 	}
-	s.inLegend = false
+	s.inLegend = false // an event ends the header
 	s.context(ev, &p)
 	s.stamp(ev.CPU, ev.Time)
 	ev = s.queue.slot() // it moved on where a gap or an exit came in front of it
@@ -127,7 +133,8 @@ func (s *stream) line(b []byte) {
 	}
 }
 
-// prefix reads the start of the line in the dialect of the file.
+// prefix reads the start of the line in the dialect of the file. The dialects are not
+// tried in turn: "a-1 2 [003] 1.0:" is a thread of perf and could be a task of tracefs.
 func (s *stream) prefix(b []byte, ev *event.Event, p *prefix) bool {
 	if s.head.dialect == dialectPerf {
 		return parsePerfPrefix(b, ev, p)
@@ -135,8 +142,10 @@ func (s *stream) prefix(b []byte, ev *event.Event, p *prefix) bool {
 	return parsePrefix(b, ev, p)
 }
 
-// context fills what the prefix says beside the stamp.
+// context fills what the prefix says beside the stamp: the current task and the flags. A
+// line whose flags do not fit keeps its event, with flags unknown.
 func (s *stream) context(ev *event.Event, p *prefix) {
+	// <...> is a task whose name the kernel no longer had; <idle> is a name.
 	if string(p.comm) != "<...>" {
 		ev.Comm = s.cache.name(p.comm)
 	}
@@ -147,6 +156,8 @@ func (s *stream) context(ev *event.Event, p *prefix) {
 	case !s.flags(ev, p.flags):
 		s.badFlags++
 	}
+	// perf prints no CPU for a recording of single tasks. Without it nobody can tell who
+	// else ran there.
 	if ev.CPU == event.NoCPU {
 		s.noCPU++
 	}
@@ -181,6 +192,7 @@ func (s *stream) stamp(cpu event.CPU, now event.Time) {
 	c.last = now
 }
 
+// cpu returns the state of CPU n, which is at most maxCPU.
 func (s *stream) cpu(n event.CPU) *cpuState {
 	for int(n) >= len(s.cpus) {
 		s.cpus = append(s.cpus, cpuState{last: event.NoTime})
@@ -188,12 +200,14 @@ func (s *stream) cpu(n event.CPU) *cpuState {
 	return &s.cpus[n]
 }
 
-// lose notes that events of a CPU are missing before its next one.
+// lose notes that events of a CPU are missing before its next one. The gap is made when
+// that comes: only then its end is known.
 func (s *stream) lose(cpu event.CPU, lost int64) {
 	c := s.cpu(cpu)
 	if c.lost == 0 {
 		s.gaps++
 	}
+	// Several notes before the next event of the CPU are one gap.
 	if lost < 0 || c.lost < 0 {
 		c.lost = -1
 	} else {
@@ -224,6 +238,8 @@ func (s *stream) comment(b []byte) {
 	if !ok {
 		return
 	}
+	// The first line of a legend begins new columns: files are sometimes several traces
+	// of different kernels, one after the other.
 	if !s.inLegend {
 		s.head.layout, s.inLegend, s.head.legend = Layout{}, true, true
 	}
@@ -241,7 +257,8 @@ func (s *stream) reportNoise(b []byte) bool {
 	return isNoise(b) || s.head.reportLine(b)
 }
 
-// noEvent counts a line without event.
+// noEvent takes a line without event. Behind a marker it is taken for the rest of its
+// text: markers may hold line ends. Everything else is counted and told.
 func (s *stream) noEvent(b []byte) {
 	if isNoise(b) || s.head.reportLine(b) {
 		return
