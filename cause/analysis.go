@@ -36,7 +36,10 @@ const atOnce event.Time = 50_000
 func New(x *timeline.Index) *Analysis {
 	a := &Analysis{x: x, throttled: make([][]window, len(x.CPUs)), served: make([][]window, len(x.CPUs)),
 		dlTimer: make([][]timeline.Expiry, len(x.CPUs))}
-	a.wakeup, _ = x.Names.Lookup("hrtimer_wakeup")
+	var ok bool
+	if a.wakeup, ok = x.Names.Lookup("hrtimer_wakeup"); !ok {
+		a.wakeup = ^event.Name(0) // no timer has it; 0 would be one without a name
+	}
 	a.collectTimers()
 	a.tick = a.findTick()
 	a.clocks.collect(x)

@@ -19,18 +19,13 @@ type due struct {
 
 // dueOf finds out when the wake of w was due: from the timer that the sleeper armed and
 // whose expiry comes directly before its sched_waking, else from the softirq_raise of the
-// handling that woke it. A timer that expired within its slack was not late: then due is
-// the wake itself.
+// handling that woke it, else from its own regularity. A timer that expired within its
+// slack was not late: then due is the wake itself.
 func (a *Analysis) dueOf(w *latency.Wait) due {
 	none := due{at: event.NoTime}
 	ci := a.x.CPU(w.Waker.CPU)
 	if w.Kind != latency.Wakeup || w.New || ci == nil {
 		return none
-	}
-	if a.periods != nil {
-		if d := a.dueByPeriod(w); d.at != event.NoTime {
-			return d
-		}
 	}
 	n := sort.Search(len(ci.Expiries), func(i int) bool { return ci.Expiries[i].At > w.Woken }) - 1
 	if n >= 0 && ci.Expiries[n].Woke == w.Task.ID && ci.Expiries[n].Func == a.wakeup {
@@ -39,7 +34,10 @@ func (a *Analysis) dueOf(w *latency.Wait) due {
 		}
 		return a.dueBySoftirq(w, ci, event.SoftirqHrtimer)
 	}
-	return a.dueBySoftirq(w, ci, event.SoftirqTimer)
+	if d := a.dueBySoftirq(w, ci, event.SoftirqTimer); d.at != event.NoTime || a.periods == nil {
+		return d
+	}
+	return a.dueByPeriod(w)
 }
 
 func (a *Analysis) dueByTimer(w *latency.Wait, e timeline.Expiry, n int) due {
@@ -55,6 +53,10 @@ func (a *Analysis) dueByTimer(w *latency.Wait, e timeline.Expiry, n int) due {
 		evidence: []Ref{{arm.At, arm.CPU}, {e.At, e.CPU}}}
 	if slack := arm.Expires - arm.Soft; arm.Soft != event.NoArg && slack > 0 {
 		d.detail += fmt.Sprintf(", slack %d.%d µs included", slack/1000, slack%1000/100)
+	}
+	if d.at < arm.At {
+		d.at = arm.At // nobody can wake it before it asks to be woken
+		d.detail += ", already past when it was armed"
 	}
 	d.at = min(d.at, w.Woken)
 	return d
@@ -73,22 +75,11 @@ func (a *Analysis) dueBySoftirq(w *latency.Wait, ci *timeline.CPUIndex, vec int6
 	if s.From > w.Woken || s.Vec != vec || vec == event.SoftirqHrtimer && s.Expiries != 1 {
 		return none
 	}
-	raises := ci.Raises
-	first, count := event.NoTime, 0
-	for j := sort.Search(len(raises), func(j int) bool { return raises[j].From >= s.From }) - 1; j >= 0; j-- {
-		if raises[j].Vec != vec {
-			continue
-		}
-		if raises[j].To != s.From {
-			break
-		}
-		first, count = raises[j].From, count+1
-	}
-	if count == 0 || vec == event.SoftirqTimer && count != 1 {
+	if s.Raises == 0 || vec == event.SoftirqTimer && s.Raises != 1 {
 		return none
 	}
-	return due{at: first, verdict: Proven, detail: "softirq_raise of its timer",
-		evidence: []Ref{{first, w.Waker.CPU}, {s.From, w.Waker.CPU}}}
+	return due{at: s.Raised, verdict: Proven, detail: "softirq_raise of its timer",
+		evidence: []Ref{{s.Raised, w.Waker.CPU}, {s.From, w.Waker.CPU}}}
 }
 
 // clocks knows how far the clocks of the timer bases are ahead of the trace's clock.

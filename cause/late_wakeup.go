@@ -58,7 +58,7 @@ func (a *Analysis) late(w *latency.Wait, d due, add func(Interval)) {
 		case p.run.Task == thread.ID:
 			i.Detail = "served other timers first"
 		case p.cur.task.Idle():
-			i.PID, i.Culprit = event.NoPID, timeline.NoTask
+			i.PID, i.Culprit, i.Comm, i.Prio = event.NoPID, timeline.NoTask, 0, event.NoPrio
 			i.Detail = comm + " had not come to run"
 		default:
 			i.Detail = "kept " + comm + " from running"

@@ -11,8 +11,10 @@ import (
 type Builder struct {
 	x                           *Index
 	cpus                        []building
-	arm                         map[int64]Arming
+	arm                         map[int64]Arming  // by the timer's address
+	hidden                      map[TaskID]Arming // of sleep timers whose address the trace hides
 	doExit, exitMM, doGroupExit event.Name
+	sleepTimer                  event.Name // hrtimer_wakeup
 }
 
 // building is the unfinished state of one CPU.
@@ -21,6 +23,16 @@ type building struct {
 	depth             int  // nested hard interrupts
 	run               int  // index of the open run, −1
 	expired           bool // a timer expired and nothing was woken or switched since
+	raised            [softirqVectors]raised
+}
+
+// softirqVectors is more than any kernel has.
+const softirqVectors = 16
+
+// raised is a softirq that waits to be served.
+type raised struct {
+	first event.Time
+	times int
 }
 
 // NewBuilder returns a builder whose tracker is tr.
@@ -28,8 +40,9 @@ func NewBuilder(tr *Tracker, facts kernel.Facts, names *event.Names) *Builder {
 	return &Builder{
 		x: &Index{Tracker: tr, Facts: facts, Names: names, From: event.NoTime, To: event.NoTime,
 			Armed: make(map[ExpiryKey]Arming)},
-		arm:    make(map[int64]Arming),
+		arm: make(map[int64]Arming), hidden: make(map[TaskID]Arming),
 		doExit: names.Intern("do_exit"), exitMM: names.Intern("exit_mm"), doGroupExit: names.Intern("do_group_exit"),
+		sleepTimer: names.Intern("hrtimer_wakeup"),
 	}
 }
 
@@ -76,7 +89,7 @@ func (b *Builder) Push(ev *event.Event, step Step) {
 	case event.SchedWaking:
 		b.woke(ev, step, ci, cb)
 	case event.HrtimerCancel:
-		delete(b.arm, ev.Arg)
+		b.cancel(ev)
 	case event.SchedPISetprio:
 		if t := step.Task; t != nil {
 			ti := b.task(t.ID)
@@ -120,6 +133,7 @@ func (b *Builder) open(ci *CPUIndex, cb *building, t *Task, at event.Time, prio 
 
 func (b *Builder) schedSwitch(ev *event.Event, step Step, ci *CPUIndex, cb *building) {
 	cb.expired = false
+	cb.noInterrupt(ci)
 	if cb.run < 0 {
 		// The first switch of the trace on this CPU: prev ran since who knows when.
 		b.open(ci, cb, step.Task, ev.Time, event.NoPrio, MarkUnseenStart)
@@ -175,12 +189,21 @@ func (b *Builder) broken(ev *event.Event, step Step, ci *CPUIndex, cb *building)
 		}
 	}
 	cb.depth = 0
+	// What was armed or raised may have been served in the gap, and armed anew.
+	cb.raised = [softirqVectors]raised{}
+	if len(b.arm)+len(b.hidden) > 0 {
+		b.arm, b.hidden = make(map[int64]Arming), make(map[TaskID]Arming)
+	}
 }
 
 // Finish closes what is still open at the end of the trace.
 func (b *Builder) Finish() {
+	noExits := b.x.Counts[event.IRQHandlerExit]+b.x.Counts[event.VectorExit] == 0
 	for i := range b.x.CPUs {
 		ci, cb := &b.x.CPUs[i], &b.cpus[i]
+		if noExits {
+			cb.noInterrupt(ci)
+		}
 		if cb.run >= 0 {
 			r := &ci.Runs[cb.run]
 			r.End = b.x.To

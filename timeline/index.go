@@ -46,6 +46,10 @@ type Span struct {
 	Name     event.Name // handler, event name
 	Task     TaskID     // current task
 	Expiries int        // timers that expired within it
+	// Raised is the first softirq_raise of a softirq since its vector was last served,
+	// Raises how many there were; NoTime and 0 if none was seen.
+	Raised event.Time
+	Raises int
 }
 
 // Expiry is a high-resolution timer that was served.
@@ -95,7 +99,6 @@ type CPUIndex struct {
 	Gaps     []Span
 	IRQs     []Span
 	Softirqs []Span
-	Raises   []Span // softirq_raise: From, Vec; To is the entry that served it, or NoTime
 	Charges  []Charge
 	Expiries []Expiry
 	Idle     []event.Time // cpu_idle exits and IPIs: signs that the CPU was woken

@@ -35,28 +35,44 @@ func (b *Builder) irq(ev *event.Event, ci *CPUIndex, cb *building) {
 	}
 }
 
+// noInterrupt ends an interrupt whose exit was lost or is not recorded: where a task is
+// switched none is being served. How long it took is not known; its time counts for the
+// interrupted task.
+func (cb *building) noInterrupt(ci *CPUIndex) {
+	if cb.irq >= 0 {
+		s := &ci.IRQs[cb.irq]
+		s.To = s.From
+	}
+	cb.irq, cb.depth = -1, 0
+}
+
 // softirq opens and closes spans of softirq handlers, and ties each raise to the
 // handling that served it.
 func (b *Builder) softirq(ev *event.Event, ci *CPUIndex, cb *building) {
+	var r *raised
+	if ev.Arg >= 0 && ev.Arg < softirqVectors {
+		r = &cb.raised[ev.Arg]
+	}
 	switch ev.Kind {
 	case event.SoftirqRaise:
-		ci.Raises = append(ci.Raises, Span{From: ev.Time, To: event.NoTime, Vec: ev.Arg, Task: b.currentTask(ev.CPU)})
+		if r == nil {
+			return
+		}
+		if r.times == 0 {
+			r.first = ev.Time
+		}
+		r.times++
 	case event.SoftirqEntry:
 		if cb.softirq >= 0 { // its exit was lost
 			ci.Softirqs[cb.softirq].To = ev.Time
 		}
-		cb.softirq = len(ci.Softirqs)
-		ci.Softirqs = append(ci.Softirqs, Span{From: ev.Time, To: ev.Time, Vec: ev.Arg, Task: b.currentTask(ev.CPU)})
-		for i := len(ci.Raises) - 1; i >= 0; i-- {
-			r := &ci.Raises[i]
-			if r.Vec != ev.Arg {
-				continue
-			}
-			if r.To != event.NoTime {
-				break
-			}
-			r.To = ev.Time
+		s := Span{From: ev.Time, To: ev.Time, Vec: ev.Arg, Task: b.currentTask(ev.CPU), Raised: event.NoTime}
+		if r != nil && r.times > 0 {
+			s.Raised, s.Raises = r.first, r.times
+			*r = raised{}
 		}
+		cb.softirq = len(ci.Softirqs)
+		ci.Softirqs = append(ci.Softirqs, s)
 	case event.SoftirqExit:
 		if cb.softirq >= 0 {
 			ci.Softirqs[cb.softirq].To = ev.Time
@@ -69,14 +85,18 @@ func (b *Builder) softirq(ev *event.Event, ci *CPUIndex, cb *building) {
 func (b *Builder) timer(ev *event.Event, ci *CPUIndex, cb *building) {
 	cur := b.currentTask(ev.CPU)
 	if ev.Kind == event.HrtimerStart {
+		a := Arming{By: cur, At: ev.Time, CPU: ev.CPU, Soft: ev.Arg2, Expires: ev.Arg3}
 		// Only a task itself counts: an interrupt that re-arms a timer says nothing of it.
-		if !ev.Flags.InInterrupt() {
-			b.arm[ev.Arg] = Arming{By: cur, At: ev.Time, CPU: ev.CPU, Soft: ev.Arg2, Expires: ev.Arg3}
-			if cb.run >= 0 {
-				ci.Runs[cb.run].Marks |= MarkTimerStart
-			}
-		} else {
-			b.arm[ev.Arg] = Arming{By: NoTask, At: ev.Time, CPU: ev.CPU, Soft: ev.Arg2, Expires: ev.Arg3}
+		if ev.Flags.InInterrupt() {
+			a.By = NoTask
+		} else if cb.run >= 0 {
+			ci.Runs[cb.run].Marks |= MarkTimerStart
+		}
+		switch {
+		case ev.Arg != event.NoArg:
+			b.arm[ev.Arg] = a
+		case a.By != NoTask && ev.Func == b.sleepTimer:
+			b.hidden[a.By] = a
 		}
 		return
 	}
@@ -98,14 +118,31 @@ func (b *Builder) softirqThread(c event.CPU) bool {
 	return s != nil && s.Current != nil && kernel.IsSoftirqThread(b.x.Names.String(s.Current.Comm))
 }
 
-// woke ties a sched_waking to the timer expiry directly before it.
+// cancel forgets a timer that was stopped before it expired.
+func (b *Builder) cancel(ev *event.Event) {
+	if ev.Arg != event.NoArg {
+		delete(b.arm, ev.Arg)
+	} else if !ev.Flags.InInterrupt() {
+		delete(b.hidden, b.currentTask(ev.CPU))
+	}
+}
+
+// woke ties a sched_waking to the timer expiry directly before it. Where the addresses of
+// timers are hidden, the sleep timer that woke a task is the one that it started last: it
+// has only one at a time.
 func (b *Builder) woke(ev *event.Event, step Step, ci *CPUIndex, cb *building) {
 	if t := step.Task; t != nil && t.Status == StatusBlocked && (ev.Flags.InInterrupt() || b.softirqThread(ev.CPU)) {
 		ti := b.task(t.ID)
 		ti.TimerWakes = append(ti.TimerWakes, ev.Time)
 	}
 	if cb.expired && step.Task != nil {
-		ci.Expiries[len(ci.Expiries)-1].Woke = step.Task.ID
+		n := len(ci.Expiries) - 1
+		e := &ci.Expiries[n]
+		e.Woke = step.Task.ID
+		if a, ok := b.hidden[e.Woke]; ok && e.Timer == event.NoArg && e.Func == b.sleepTimer {
+			b.x.Armed[ExpiryKey{ev.CPU, n}] = a
+			delete(b.hidden, e.Woke)
+		}
 	}
 	cb.expired = false
 }
