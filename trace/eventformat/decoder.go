@@ -1,6 +1,7 @@
 package eventformat
 
 import (
+	"encoding/binary"
 	"errors"
 
 	"github.com/whylate/whylate/event"
@@ -152,17 +153,22 @@ func (d *Decoder) fillCommon(p *program, e *event.Event, rec []byte) bool {
 // fill does one op; false if the record does not reach that far.
 func (d *Decoder) fill(p *program, o *op, e *event.Event, rec []byte) bool {
 	if o.comm {
-		if o.acc.end() > len(rec) || int(o.acc.off)+commSize > len(rec) {
+		end := int(o.acc.off) + commSize
+		if end > len(rec) {
 			return false
 		}
-		o.setComm(e, d.comms.intern(rec[o.acc.off:], d.ctx.Names))
+		o.setComm(e, d.comms.intern(rec[o.acc.off:end], d.ctx.Names))
 		return true
 	}
 	if o.acc.code == absent {
 		return d.fillContent(o, e, rec)
 	}
-	v, ok := o.acc.get(rec)
-	if !ok {
+	var v int64
+	if end := int(o.acc.off) + 4; o.acc.code == s32le && end <= len(rec) { // nearly all fields
+		v = int64(int32(binary.LittleEndian.Uint32(rec[o.acc.off:end])))
+	} else if long, ok := o.acc.get(rec); ok {
+		v = long
+	} else {
 		return false
 	}
 	switch o.to {

@@ -10,15 +10,25 @@ import (
 	"github.com/whylate/whylate/event"
 )
 
-// blockSize is how much page data a block has at least (unless it is the last one):
-// enough that handing it from one goroutine to the other costs nothing per event.
-const blockSize = 128 << 10
+// maxBlock is how much page data a block has at least on machines with few CPUs: enough
+// that handing it from one goroutine to the other costs nothing per event. inFlight is
+// how many blocks a CPU has; all CPUs together read readAhead bytes ahead.
+const (
+	maxBlock  = 128 << 10
+	inFlight  = 3
+	readAhead = 16 << 20
+)
+
+// blockSize is the size of a block where so many CPUs are read at once.
+func blockSize(cpus int) int {
+	return min(maxBlock, max(readAhead/inFlight/max(cpus, 1), 16<<10))
+}
 
 // block is a piece of one CPU's data: whole pages, except for the last one of a file
 // that was cut.
 type block struct {
 	data []byte
-	read int64 // bytes of the file that went into it
+	read int64 // bytes of the file that went into it, as the table of CPUs counts them
 	err  error // why nothing follows; io.EOF at the regular end
 }
 
@@ -35,8 +45,8 @@ type rawBlocks struct {
 	size     int // of a block
 }
 
-func newRawBlocks(r io.ReaderAt, cpu cpuData, pageSize int) *rawBlocks {
-	return &rawBlocks{r: r, off: cpu.off, end: cpu.off + cpu.size, size: (blockSize + pageSize - 1) / pageSize * pageSize}
+func newRawBlocks(r io.ReaderAt, cpu cpuData, size, pageSize int) *rawBlocks {
+	return &rawBlocks{r: r, off: cpu.off, end: cpu.off + cpu.size, size: int(alignUp(int64(size), int64(pageSize)))}
 }
 
 func (b *rawBlocks) next(buf []byte) block {
@@ -61,17 +71,17 @@ type packedBlocks struct {
 	r      *bufio.Reader
 	order  binary.ByteOrder
 	codec  *codec
-	chunks uint32 // still to come
+	size   int    // of a block
 	limit  int    // what one chunk may decompress to
-	packed []byte
-	cut    bool // the data ends early: say so when it does
+	chunks uint32 // still to come
+	packed []byte // a chunk that r cannot hold
 	begun  bool
 }
 
-func newPackedBlocks(f *File, cpu cpuData, limit int) *packedBlocks {
+func newPackedBlocks(f *File, cpu cpuData, size, limit int) *packedBlocks {
 	// The size in the table does not count the number of chunks in front of them.
-	return &packedBlocks{r: bufio.NewReaderSize(io.NewSectionReader(f.r, cpu.off, cpu.size+4), blockSize/2),
-		order: f.order, codec: f.codec, limit: limit, cut: cpu.cut}
+	return &packedBlocks{r: bufio.NewReaderSize(io.NewSectionReader(f.r, cpu.off, cpu.size+4), size/2),
+		order: f.order, codec: f.codec, size: size, limit: limit}
 }
 
 func (b *packedBlocks) next(buf []byte) block {
@@ -83,9 +93,8 @@ func (b *packedBlocks) next(buf []byte) block {
 			return block{err: event.ErrTruncated}
 		}
 		b.chunks = b.order.Uint32(head[:])
-		out.read += 4
 	}
-	for len(out.data) < blockSize && out.err == nil {
+	for len(out.data) < b.size && out.err == nil {
 		if b.chunks == 0 {
 			out.err = io.EOF
 			break
@@ -143,9 +152,8 @@ type ahead struct {
 }
 
 func newAhead(r blockReader) *ahead {
-	const blocks = 3
-	a := &ahead{full: make(chan block, blocks), empty: make(chan block, blocks), done: make(chan struct{})}
-	for range blocks {
+	a := &ahead{full: make(chan block, inFlight), empty: make(chan block, inFlight), done: make(chan struct{})}
+	for range inFlight {
 		a.empty <- block{}
 	}
 	go a.run(r)

@@ -74,11 +74,12 @@ func (c *cpuStream) finish() bool {
 func (c *cpuStream) nextPage() bool {
 	for {
 		if c.pos >= len(c.block.data) {
+			c.s.progress(c.block.read)
+			c.block.read = 0
 			if c.block.err != nil {
 				c.ended(c.block.err)
 				return false
 			}
-			c.s.progress(c.block.read)
 			c.block, c.pos = c.ahead.next(c.block), 0
 			continue
 		}

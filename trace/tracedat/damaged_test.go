@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/internal/shared"
@@ -100,7 +99,7 @@ func TestCutFiles(t *testing.T) {
 				t.Fatalf("the whole file: %d events, %v, %v", whole.n, whole.err, whole.diags)
 			}
 			most := 0
-			for end := len(data) - 1; end > 0; end -= 1 + 193*min(1, (len(data)-end)/150) {
+			for end := len(data) - 1; end > 0; end -= 1 + 577*min(1, (len(data)-end)/150) {
 				cut := readAny(t, data[:end])
 				most = max(most, cut.n)
 				checkPrefix(t, end, whole, cut)
@@ -163,7 +162,7 @@ func TestFlippedBytes(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(3, 4))
 	errs, diags, runs := 0, 0, 0
-	for start := time.Now(); time.Since(start) < 5*time.Second && runs < 2000; runs++ {
+	for ; runs < 500; runs++ {
 		data := slices.Clone(files[runs%len(files)])
 		for range 1 + random.IntN(8) {
 			at := random.IntN(len(data))
@@ -194,7 +193,7 @@ func TestForgedSizes(t *testing.T) {
 			data := f.file(t)
 			random := rand.New(rand.NewPCG(5, 6))
 			for _, forged := range []uint64{1 << 60, 1<<32 - 1, 1<<63 - 1, 0x7fffffff7fffffff, 1 << 24} {
-				for range 150 {
+				for range 80 {
 					at := 12 + random.IntN(4000) // the head
 					if f.version == 7 && random.IntN(2) == 0 {
 						at = len(data) - 8 - random.IntN(400) // the table of the CPUs

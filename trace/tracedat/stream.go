@@ -68,9 +68,9 @@ func (f *File) stream(b *buffer, o event.Options) (*stream, error) {
 func (s *stream) start(f *File, b *buffer, cpu cpuData) {
 	var r blockReader
 	if b.compressed {
-		r = newPackedBlocks(f, cpu, chunkLimit(len(b.cpus)))
+		r = newPackedBlocks(f, cpu, blockSize(len(b.cpus)), chunkLimit(len(b.cpus)))
 	} else {
-		r = newRawBlocks(f.r, cpu, s.pageSize)
+		r = newRawBlocks(f.r, cpu, blockSize(len(b.cpus)), s.pageSize)
 	}
 	s.all = append(s.all, &cpuStream{s: s, id: cpu.id, ahead: newAhead(r), last: event.NoTime, cut: cpu.cut})
 }

@@ -17,6 +17,10 @@ func (f *File) readV6(c *cursor, pageSize uint32) error {
 	f.readPrintk(c)
 	f.readCmdlines(c)
 	cpus := c.u32("number of CPUs")
+	if cpus > maxCPUs {
+		c.fail("number of CPUs", event.ErrCorrupt)
+	}
+	f.info.CPUs = int(cpus)
 	c.expect("options  \x00", "options")
 	f.readOptions(c, c, pageSize)
 	if c.err != nil {
