@@ -102,7 +102,7 @@ type sample struct {
 const (
 	// sameBase is how far two samples of one base can be apart: a timer can be served
 	// that much late. Different clocks are further apart.
-	sameBase = 1_000_000_000
+	sameBase int64 = 1_000_000_000
 	// maxBases bounds the bases; a kernel has four clocks.
 	maxBases = 16
 	// around is the stretch before and after an expiry whose samples count for it.

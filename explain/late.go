@@ -148,7 +148,7 @@ func (c *chosen) ordered() []lateWait {
 func (l *lateWait) fill(names *event.Names, start event.Time) result.Late {
 	w := l.Wait
 	out := result.Late{ID: w.ID(), Comm: names.String(w.Comm), PID: int32(w.Task.PID), Class: l.class.String(),
-		Prio: int32(w.Base), CPU: int32(w.CPUAt(w.End)), WaitKind: w.Kind.String(),
+		Prio: result.Prio(w.Base), CPU: int32(w.CPUAt(w.End)), WaitKind: w.Kind.String(),
 		Waker:   result.Waker{Comm: names.String(w.Waker.Comm), PID: int32(w.Waker.PID), Context: w.Waker.Context.String()},
 		WokenNS: int64(w.Woken - start), WaitNS: w.Length(), LatenessNS: l.LatenessNS, Verdict: l.Verdict.String(),
 		Causes: []result.Cause{}, IdleElsewhere: []result.IdleElsewhere{}, Advice: []result.Advice{}, Needs: []string{}}
@@ -166,7 +166,7 @@ func (l *lateWait) fill(names *event.Names, start event.Time) result.Late {
 	for i := range l.Causes {
 		c := &l.Causes[i]
 		out.Causes = append(out.Causes, result.Cause{Kind: c.Kind.Name, NS: c.NS, StartNS: int64(c.Start - start),
-			CPU: int32(c.CPU), Comm: names.String(c.Comm), PID: int32(c.PID), Prio: int32(c.Prio),
+			CPU: int32(c.CPU), Comm: names.String(c.Comm), PID: int32(c.PID), Prio: result.Prio(c.Prio),
 			Verdict: c.Verdict.String(), Detail: c.Detail, Intervals: c.Pieces})
 	}
 	for _, e := range l.Elsewhere {

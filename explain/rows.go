@@ -18,6 +18,7 @@ type rowKey struct {
 	class cause.Class
 	prio  event.Prio
 	group string
+	pid   event.PID // of a process
 }
 
 // row gathers the waits of one task, or of one group of tasks.
@@ -27,6 +28,7 @@ type row struct {
 	class             cause.Class
 	prio              event.Prio
 	group             string
+	pid               event.PID
 	rank              rank
 	wakeup, preempted latency.Series
 	worst             int64 // largest lateness
@@ -81,12 +83,12 @@ func (rs *rows) of(w *latency.Wait, class cause.Class) *row {
 	case ByComm:
 		k.group = rs.names.String(w.Comm)
 	case ByProcess:
-		k.group = "pid " + fmt.Sprint(w.Task.PID)
-		if p := rs.tgid(w.Task); p != event.NoPID {
-			k.group = fmt.Sprint("process ", p)
+		k.pid = rs.tgid(w.Task)
+		if k.pid == event.NoPID {
+			k.pid = w.Task.PID // the trace does not say: then each thread stands for itself
 		}
 	case ByCGroup:
-		k.group = "" // no event names the group of a task
+		k.group = "not recorded" // no event names the group of a task
 	case ByCPU:
 		k.group = fmt.Sprintf("CPU %d", w.CPUAt(w.End))
 	}
@@ -95,16 +97,20 @@ func (rs *rows) of(w *latency.Wait, class cause.Class) *row {
 		r = &row{class: class, prio: w.Base, group: k.group, rank: rankKernel, blame: make(map[blameKey]*blame)}
 		if rs.by == ByTask {
 			r.task = w.Task
-		} else {
-			r.prio = event.NoPrio
 		}
+		r.pid = k.pid
 		rs.byKey[k] = r
 		rs.list = append(rs.list, r)
 	}
 	if r.class != class {
 		r.class = cause.ClassUnknown
 	}
-	r.comm = w.Comm
+	if r.prio != w.Base {
+		r.prio = event.NoPrio
+	}
+	if rs.by != ByProcess || r.comm == 0 || w.Task.PID == r.pid {
+		r.comm = w.Comm // of a process the name of its leader, where it waited
+	}
 	r.rank = min(r.rank, rankOf(class, rs.names.String(w.Comm)))
 	return r
 }
@@ -170,10 +176,13 @@ func (rs *rows) results() []result.Task {
 }
 
 func (rs *rows) result(r *row) result.Task {
-	t := result.Task{Comm: rs.names.String(r.comm), PID: int32(event.NoPID), Class: r.class.String(), Prio: int32(r.prio),
+	t := result.Task{Comm: rs.names.String(r.comm), PID: int32(event.NoPID), Class: r.class.String(), Prio: result.Prio(r.prio),
 		Group: r.group, Wakeup: waits(&r.wakeup), Preempted: waits(&r.preempted), Blame: []result.Blame{}}
-	if r.task != nil {
+	switch rs.by {
+	case ByTask:
 		t.PID = int32(r.task.PID)
+	case ByProcess:
+		t.Group = fmt.Sprintf("%s/%d", t.Comm, r.pid)
 	}
 	for k, b := range r.blame {
 		t.Blame = append(t.Blame, result.Blame{Kind: k.kind.Name, Comm: rs.names.String(b.comm), PID: int32(b.pid),

@@ -31,7 +31,7 @@ func (b *block) preempted(r *result.Explain) bool {
 type taskKey struct {
 	pid   int32
 	class string
-	prio  int32
+	prio  result.Prio
 }
 
 // groupKey is what the waits of a group have in common. Whether they are open is part of
@@ -94,7 +94,7 @@ type rows struct {
 type commKey struct {
 	comm  string
 	class string
-	prio  int32
+	prio  result.Prio
 }
 
 // rowIndex sorts list by what late waits know of their row. Rows of other groups
@@ -131,7 +131,8 @@ type share struct {
 // shareKey is what intervals of one share have in common.
 type shareKey struct {
 	kind, comm, verdict string
-	pid, prio           int32
+	pid                 int32
+	prio                result.Prio
 }
 
 // sumCauses adds up the causes of a wait, the longest share first. The shares sum to what

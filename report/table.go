@@ -2,7 +2,6 @@ package report
 
 import (
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -27,25 +26,11 @@ func Latency(w io.Writer, r *result.Latency, o Options) error {
 // waitTables prints the wakeup waits of rows, then their preemption waits. Rows without
 // waits of the sort are left out.
 func (p *printer) waitTables(rows []*result.Task, by string) {
-	rows = slices.Clone(rows) // the caller's order is not ours to change
-	slices.SortStableFunc(rows, func(a, b *result.Task) int { return classRank(a.Class) - classRank(b.Class) })
 	some := p.waitTable("wakeup waits", by, rows, func(t *result.Task) *result.Waits { return &t.Wakeup })
 	some = p.waitTable("preemption waits", by, rows, func(t *result.Task) *result.Waits { return &t.Preempted }) || some
 	if !some {
 		p.line("\nno waits")
 	}
-}
-
-// classRank has deadline and real-time rows come first. Within a class the order is that
-// of the analysis, which knows users' tasks from the kernel's.
-func classRank(class string) int {
-	switch class {
-	case "dl":
-		return 0
-	case "rt":
-		return 1
-	}
-	return 2
 }
 
 // waitTable prints one table and reports whether there was anything to print. The unit
@@ -80,6 +65,9 @@ func (p *printer) waitRow(t *result.Task, s *result.Waits) []string {
 		pid = strconv.Itoa(int(t.PID))
 	}
 	class, prio := classColumns(t.Class, t.Prio)
+	if t.PID < 0 && t.Class == "unknown" {
+		class = "several"
+	}
 	row := []string{name, pid, class, prio, count(s.Waits)}
 	for _, ns := range []int64{s.P50NS, s.P90NS, s.P99NS, s.P999NS} {
 		row = append(row, approximately(s)+p.number(ns))

@@ -72,7 +72,7 @@ func TestClockAndSeconds(t *testing.T) {
 func TestPrioritiesInUserTerms(t *testing.T) {
 	for _, test := range []struct {
 		class string
-		prio  int32
+		prio  result.Prio
 		want  string
 	}{
 		{"rt", 19, "RT 80"}, {"rt", 0, "RT 99"}, {"rt", 98, "RT 1"}, {"stop", 0, "stop"}, {"dl", -1, "DEADLINE"},
@@ -82,7 +82,7 @@ func TestPrioritiesInUserTerms(t *testing.T) {
 			t.Errorf("class %s prio %d: %q, want %q", test.class, test.prio, got, test.want)
 		}
 	}
-	for prio, want := range map[int32]string{-1: "DEADLINE", 0: "RT 99", 98: "RT 1", 120: "nice 0", 139: "nice 19", 140: "", -1 << 31: ""} {
+	for prio, want := range map[result.Prio]string{-1: "DEADLINE", 0: "RT 99", 98: "RT 1", 120: "nice 0", 139: "nice 19", 140: "", -1 << 31: ""} {
 		if got := prioWord(prio); got != want {
 			t.Errorf("prio %d: %q, want %q", prio, got, want)
 		}

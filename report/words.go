@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/whylate/whylate/result"
 )
 
 // kindWords are the cause kinds of the definitions in the words of the report.
@@ -47,7 +49,7 @@ const (
 
 // prioWord prints a kernel priority number as users set it with chrt and nice: "RT 80",
 // "nice 0", "DEADLINE"; "" for a number outside of them.
-func prioWord(prio int32) string {
+func prioWord(prio result.Prio) string {
 	switch {
 	case prio == prioDeadline:
 		return "DEADLINE"
@@ -61,12 +63,12 @@ func prioWord(prio int32) string {
 
 // classWord prints class and priority of a task or wait. The class goes first: the stop
 // class shows the priority of RT 99, and the idle task that of nice 0.
-func classWord(class string, prio int32) string {
+func classWord(class string, prio result.Prio) string {
 	name, number := classColumns(class, prio)
 	switch {
 	case class == "unknown":
 		return "class unknown"
-	case class == "fair":
+	case class == "fair" && number != "-":
 		return number
 	case number == "-":
 		return name
@@ -76,7 +78,14 @@ func classWord(class string, prio int32) string {
 
 // classColumns is classWord in two columns. Classes are the words of the JSON; one that is
 // added later prints as it is.
-func classColumns(class string, prio int32) (name, number string) {
+func classColumns(class string, prio result.Prio) (name, number string) {
+	several := prio == result.NoPrio
+	switch {
+	case several && class == "rt":
+		return "RT", "-"
+	case several && class == "fair":
+		return "fair", "-"
+	}
 	switch class {
 	case "dl":
 		return "DEADLINE", "-"
@@ -119,7 +128,7 @@ func (p *printer) task(comm string, pid int32) string {
 }
 
 // who is a culprit with its priority: "logger/5298 (RT 90)"; "–" for nobody.
-func (p *printer) who(comm string, pid, prio int32) string {
+func (p *printer) who(comm string, pid int32, prio result.Prio) string {
 	s := p.task(comm, pid)
 	if s == "" {
 		return "–"

@@ -27,7 +27,7 @@ type Task struct {
 	Comm      string  `json:"comm"`
 	PID       int32   `json:"pid"` // −1 for a group of tasks
 	Class     string  `json:"class"`
-	Prio      int32   `json:"prio"`
+	Prio      Prio    `json:"prio"`
 	CGroup    string  `json:"cgroup"`
 	Group     string  `json:"group,omitempty"` // the key of --by where it is not the task
 	Wakeup    Waits   `json:"wakeup"`
@@ -63,7 +63,7 @@ type Late struct {
 	Comm          string          `json:"comm"`
 	PID           int32           `json:"pid"`
 	Class         string          `json:"class"`
-	Prio          int32           `json:"prio"`
+	Prio          Prio            `json:"prio"`
 	CPU           int32           `json:"cpu"`
 	WaitKind      string          `json:"wait_kind"` // wakeup, preempted, yielded
 	Waker         Waker           `json:"waker"`
@@ -97,7 +97,7 @@ type Cause struct {
 	CPU     int32  `json:"cpu"`
 	Comm    string `json:"comm"`
 	PID     int32  `json:"pid"` // −1: nobody in particular
-	Prio    int32  `json:"prio"`
+	Prio    Prio   `json:"prio"`
 	Verdict string `json:"verdict"`
 	Detail  string `json:"detail"`
 	// Intervals is how many stretches NS sums; StartNS is the start of the first.
