@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/whylate/whylate/event"
@@ -23,6 +24,7 @@ type Analysis struct {
 	clocks    clocks
 	wakeup    event.Name // hrtimer_wakeup
 	periods   map[timeline.TaskID]period
+	idle      [][]idleRun // by CPU
 }
 
 // afterTimer is how long after a timer's expiry a switch still counts as its effect.
@@ -44,6 +46,7 @@ func New(x *timeline.Index) *Analysis {
 	a.tick = a.findTick()
 	a.clocks.collect(x)
 	a.findPeriods()
+	a.collectIdle()
 	for c := range x.CPUs {
 		a.findWindows(event.CPU(c))
 	}
@@ -90,39 +93,34 @@ func lastExpiry(list []timeline.Expiry, t event.Time) (timeline.Expiry, bool) {
 }
 
 // ticks are the periods of the HZ values that kernels are built with: 1000, 300, 250, 100.
-var ticks = []event.Time{1_000_000, 3_333_333, 4_000_000, 10_000_000}
+var ticks = [...]event.Time{1_000_000, 3_333_333, 4_000_000, 10_000_000}
 
-// findTick takes the smallest distance between two ticks of one CPU. tick_sched_timer
-// is called tick_nohz_handler from 6.9.
+// findTick takes the period that most distances between two ticks of one CPU fit. A single
+// distance says little: a late tick makes one too long and one too short.
+// tick_sched_timer is called tick_nohz_handler from 6.9.
 func (a *Analysis) findTick() event.Time {
 	old, ok1 := a.x.Names.Lookup("tick_sched_timer")
 	now, ok2 := a.x.Names.Lookup("tick_nohz_handler")
-	least := event.NoTime
+	var votes [len(ticks)]int
 	for c := range a.x.CPUs {
 		last := event.NoTime
 		for _, e := range a.x.CPUs[c].Expiries {
-			if !(ok1 && e.Func == old || ok2 && e.Func == now) {
+			if !(ok1 && e.Func == old || ok2 && e.Func == now) || e.Now == event.NoArg {
 				continue
 			}
-			if d := event.Time(e.Now) - last; last != event.NoTime && d > ticks[0]/2 && (least == event.NoTime || d < least) {
-				least = d
+			for i, t := range ticks {
+				if last != event.NoTime && distance(event.Time(e.Now)-last, t) < t/8 {
+					votes[i]++
+				}
 			}
 			last = event.Time(e.Now)
 		}
 	}
-	if least == event.NoTime {
+	best := slices.Max(votes[:])
+	if best == 0 {
 		return event.Time(a.x.Facts.Tick)
 	}
-	best := ticks[0]
-	for _, t := range ticks {
-		if distance(least, t) < distance(least, best) {
-			best = t
-		}
-	}
-	if distance(least, best) > best/5 {
-		return event.Time(a.x.Facts.Tick)
-	}
-	return best
+	return ticks[slices.Index(votes[:], best)]
 }
 
 func distance(a, b event.Time) event.Time { return max(a-b, b-a) }

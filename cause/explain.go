@@ -32,7 +32,6 @@ func (a *Analysis) Explain(w *latency.Wait) *Explanation {
 	a.eachQueue(w, func(cpu event.CPU, from, to event.Time) {
 		a.cut(w, cpu, from, from, to, to, func(p *piece) { e.add(a.name(p)) })
 	})
-	e.Elsewhere = a.elsewhere(w)
 	e.conclude()
 	return e
 }
@@ -67,19 +66,44 @@ func (e *Explanation) add(i Interval) {
 	if i.NS == 0 {
 		return
 	}
-	for n := range e.Causes {
-		c := &e.Causes[n]
-		if c.same(&i) {
-			c.NS += i.NS
-			c.Pieces += i.Pieces
-			c.End = max(c.End, i.End)
-			c.Needs = union(c.Needs, i.Needs)
-			c.Evidence = appendRefs(c.Evidence, i.Evidence)
-			return
-		}
+	if c := e.find(&i); c != nil {
+		c.NS += i.NS
+		c.Pieces += i.Pieces
+		c.End = max(c.End, i.End)
+		c.Needs = union(c.Needs, i.Needs)
+		c.Evidence = appendRefs(c.Evidence, i.Evidence)
+		return
 	}
 	i.Evidence = slices.Clone(i.Evidence)
 	e.Causes = append(e.Causes, i)
+	if e.index != nil {
+		e.index[i.key()] = len(e.Causes) - 1
+	}
+}
+
+// fewCauses is up to how many causes a walk over them is faster than a map.
+const fewCauses = 32
+
+// find returns the earlier interval of the same cause, nil if there is none.
+func (e *Explanation) find(i *Interval) *Interval {
+	if len(e.Causes) <= fewCauses {
+		for n := range e.Causes {
+			if e.Causes[n].key() == i.key() {
+				return &e.Causes[n]
+			}
+		}
+		return nil
+	}
+	if e.index == nil {
+		e.index = make(map[causeKey]int, 2*len(e.Causes))
+		for n := range e.Causes {
+			e.index[e.Causes[n].key()] = n
+		}
+	}
+	if n, ok := e.index[i.key()]; ok {
+		return &e.Causes[n]
+	}
+	return nil
 }
 
 // mostRefs bounds the events that one cause points to.
@@ -110,11 +134,12 @@ func union(list, more []string) []string {
 // conclude orders the causes and takes the weakest verdict among those that make up at
 // least 5 % of the wait.
 func (e *Explanation) conclude() {
+	e.index = nil
 	sort.SliceStable(e.Causes, func(i, j int) bool { return e.Causes[i].NS > e.Causes[j].NS })
 	e.Verdict = Proven
 	for i := range e.Causes {
 		c := &e.Causes[i]
-		if c.NS*weighs >= e.LatenessNS {
+		if c.NS >= (e.LatenessNS+weighs-1)/weighs {
 			e.Verdict = min(e.Verdict, c.Verdict)
 			e.Needs = union(e.Needs, c.Needs)
 		}
@@ -122,42 +147,6 @@ func (e *Explanation) conclude() {
 	if e.Wait.GapFrom != event.NoTime {
 		e.Verdict = Unknown
 	}
-}
-
-// elsewhere finds the CPUs that stood idle while the task waited. The CPU where it was
-// queued is left out. That the task may use another one is only known if it ran there.
-func (a *Analysis) elsewhere(w *latency.Wait) []Elsewhere {
-	var list []Elsewhere
-	for c := range a.x.CPUs {
-		cpu := event.CPU(c)
-		var ns int64
-		runs := a.x.CPUs[c].Runs
-		i := sort.Search(len(runs), func(i int) bool { return runs[i].End > w.Woken })
-		for ; i < len(runs) && runs[i].Start < w.End; i++ {
-			r := &runs[i]
-			if !a.x.Tracker.Task(r.Task).Idle() {
-				continue
-			}
-			from, to := max(r.Start, w.Woken), min(r.End, w.End)
-			a.eachQueue(w, func(q event.CPU, qFrom, qTo event.Time) {
-				if q != cpu {
-					ns += max(0, int64(min(to, qTo)-max(from, qFrom)))
-				}
-			})
-		}
-		if ns > 0 {
-			list = append(list, Elsewhere{cpu, ns, a.mayUse(w.Task.ID, cpu)})
-		}
-	}
-	sort.SliceStable(list, func(i, j int) bool { return list[i].NS > list[j].NS })
-	return list
-}
-
-func (a *Analysis) mayUse(id timeline.TaskID, c event.CPU) Verdict {
-	if int(id) < len(a.x.Tasks) && slices.Contains(a.x.Tasks[id].RanOn, c) {
-		return Proven
-	}
-	return Likely
 }
 
 func (a *Analysis) armed(c event.CPU, n int) (timeline.Arming, bool) {

@@ -91,9 +91,23 @@ type Ref struct {
 	CPU event.CPU
 }
 
-// same reports whether a and b are one cause.
-func (a *Interval) same(b *Interval) bool {
-	return a.Kind == b.Kind && a.Culprit == b.Culprit && a.PID == b.PID && a.Verdict == b.Verdict && a.Detail == b.Detail && a.CPU == b.CPU
+// causeKey tells causes apart: intervals with the same key are summed.
+type causeKey struct {
+	kind    *Kind
+	culprit timeline.TaskID
+	pid     event.PID
+	verdict Verdict
+	cpu     event.CPU
+	comm    event.Name // of an interrupt; that of a task may change
+	detail  string
+}
+
+func (i *Interval) key() causeKey {
+	k := causeKey{kind: i.Kind, culprit: i.Culprit, pid: i.PID, verdict: i.Verdict, cpu: i.CPU, detail: i.Detail}
+	if i.Culprit == timeline.NoTask {
+		k.comm = i.Comm
+	}
+	return k
 }
 
 // Explanation is the answer for one wait.
@@ -106,7 +120,8 @@ type Explanation struct {
 	Causes     []Interval // sum of NS is LatenessNS; largest first
 	Verdict    Verdict
 	Needs      []string
-	Elsewhere  []Elsewhere
+
+	index map[causeKey]int // in Causes, while there are many
 }
 
 // Elsewhere is a CPU that stood idle while the task waited.

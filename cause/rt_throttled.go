@@ -53,33 +53,45 @@ func (p *piece) windowed(k *Kind, w *window) Interval {
 	return i
 }
 
-// throttledWindow decides whether w, which begins after runs[start] and ends before
-// runs[end], is RT throttling, and how sure that is.
-func (a *Analysis) throttledWindow(c event.CPU, runs []timeline.Run, start, end int, w *window) bool {
+// mostBoosted bounds how many boosted tasks one throttled stretch lets run inside.
+const mostBoosted = 1000
+
+// throttledWindow decides whether w, which ends before runs[end], is RT throttling, and
+// how sure that is. It moves the end of w over boosted tasks, which may run inside. runs
+// are those up to the end of what is known.
+func (a *Analysis) throttledWindow(c event.CPU, runs []timeline.Run, end int, w *window) bool {
 	if !a.throttles() {
 		return false
 	}
-	timersSeen := a.x.Occurs(event.HrtimerExpireEntry)
-	endSeen := false
-	for ; end < len(runs) && timersSeen; end = a.nextRealTime(runs, end+1) {
+	if !a.x.Occurs(event.HrtimerExpireEntry) {
+		a.blameBudget(c, w, false)
+		return true
+	}
+	until := w.to
+	if end < len(runs) {
+		until = runs[len(runs)-1].End
+	}
+	for range mostBoosted {
+		if end == len(runs) {
+			break
+		}
 		w.to = runs[end].Start
 		e, ok := lastExpiry(a.rtPeriod, w.to)
 		if ok && e.At > w.from && w.to-e.At <= afterTimer {
-			endSeen = true
 			w.evidence = append(w.evidence[:1:1], Ref{e.At, e.CPU}, Ref{w.to, c})
-			break
+			a.blameBudget(c, w, true)
+			return true
 		}
 		if _, _, boosted := a.x.PrioAt(&runs[end], w.to); !boosted {
 			return false // a real-time task ran although nothing had ended the window
 		}
+		end = a.nextRealTime(runs, end+1)
 	}
-	if timersSeen && !endSeen {
-		if end < len(runs) || len(a.rtPeriod) == 0 {
-			return false
-		}
-		w.to = a.x.To // the trace ends within the window
+	if end < len(runs) || len(a.rtPeriod) == 0 {
+		return false
 	}
-	a.blameBudget(c, w, endSeen)
+	w.to = until // the trace, or what is known of it, ends within the window
+	a.blameBudget(c, w, false)
 	return true
 }
 
@@ -88,13 +100,13 @@ func (a *Analysis) blameBudget(c event.CPU, w *window, endSeen bool) {
 	w.verdict = Likely
 	from := w.from - event.Time(a.x.Facts.RTPeriod)
 	e, began := lastExpiry(a.rtPeriod, w.from)
-	if began && e.At > from-a.tick {
+	if began = began && e.At > from-a.tick; began {
 		from = e.At
 		w.evidence = append(w.evidence, Ref{e.At, e.CPU})
 	}
 	users, sum := a.usage(c, from, w.from)
-	exact := len(users) > 0
-	if !exact {
+	exact := len(users) > 0 && len(timeline.Overlapping(a.x.CPUs[c].Gaps, from, w.from)) == 0
+	if len(users) == 0 {
 		users, sum = a.usageBySwitches(c, from, w.from)
 	}
 	if len(users) > 0 {

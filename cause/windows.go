@@ -55,35 +55,55 @@ func (a *Analysis) realTime(r *timeline.Run, prio event.Prio) bool {
 	return ClassOf(prio, a.comm(r.Comm), a.x.Tracker.Task(r.Task).Idle()) == ClassRT
 }
 
+// windowsApart is how far the starts of two windows of one CPU must be apart. Budgets are
+// enforced at ticks, so real ones are; a damaged trace could have one in every switch, and
+// each looks back over a whole period.
+const windowsApart event.Time = 1_000_000
+
 // findWindows looks for the one pattern that both RT throttling and the fair server
-// leave: a real-time task that could go on makes way for a fair task or for idle.
+// leave: a real-time task that could go on makes way for a fair task or for idle. Lost
+// events end a window: nobody knows what ran then.
 func (a *Analysis) findWindows(c event.CPU) {
 	runs := a.x.CPUs[c].Runs
+	last := event.NoTime
 	for i := 0; i+1 < len(runs); i++ {
 		prev, next := &runs[i], &runs[i+1]
-		if !prev.State.Runnable() || prev.Marks&(timeline.MarkOpen|timeline.MarkLast) != 0 || prev.End != next.Start {
+		if !a.makesWay(prev, next) || last != event.NoTime && prev.End-last < windowsApart {
 			continue
 		}
-		idle := a.x.Tracker.Task(next.Task).Idle()
-		if !a.realTime(prev, prev.PrioOut) || !idle && !next.PrioIn.Fair() {
-			continue
-		}
-		end := a.nextRealTime(runs, i+1)
+		last = prev.End
 		w := window{from: prev.End, to: a.x.To, culprit: timeline.NoTask, evidence: []Ref{{prev.End, c}}}
-		if end < len(runs) {
+		if lost := timeline.Overlapping(a.x.CPUs[c].Gaps, w.from, a.x.To); len(lost) > 0 {
+			w.to = lost[0].From
+		}
+		known := sort.Search(len(runs), func(n int) bool { return runs[n].Start >= w.to })
+		end := a.nextRealTime(runs[:known], i+1)
+		if end < known {
 			w.to = runs[end].Start
 			w.evidence = append(w.evidence, Ref{w.to, c})
 		}
+		idle := a.x.Tracker.Task(next.Task).Idle()
 		switch {
-		case !idle && a.serverWindow(c, &w, end < len(runs)):
+		case !idle && a.serverWindow(c, &w, end < known):
 			a.served[c] = append(a.served[c], w)
-		case a.x.Facts.FairServer != kernel.Yes && a.throttledWindow(c, runs, i, end, &w):
+		case a.x.Facts.FairServer != kernel.Yes && a.throttledWindow(c, runs[:known], end, &w):
 			a.throttled[c] = append(a.throttled[c], w)
 		default:
 			continue
 		}
-		i = max(i, min(end, len(runs))-2)
+		for i+2 < len(runs) && runs[i+2].Start < w.to {
+			i++
+		}
 	}
+}
+
+// makesWay reports whether a real-time task that could go on was replaced by a fair one
+// or by idle.
+func (a *Analysis) makesWay(prev, next *timeline.Run) bool {
+	if !prev.State.Runnable() || prev.Marks&(timeline.MarkOpen|timeline.MarkLast) != 0 || prev.End != next.Start {
+		return false
+	}
+	return a.realTime(prev, prev.PrioOut) && (a.x.Tracker.Task(next.Task).Idle() || next.PrioIn.Fair())
 }
 
 // nextRealTime returns the first run from i on that begins as a real-time one, len(runs)
@@ -103,21 +123,47 @@ type user struct {
 	ns   int64
 }
 
+// budget sums what tasks used of one.
+type budget struct {
+	users []user
+	at    map[timeline.TaskID]int // in users
+	sum   int64
+}
+
+func (b *budget) add(t timeline.TaskID, ns int64) {
+	b.sum += ns
+	if n, ok := b.at[t]; ok {
+		b.users[n].ns += ns
+		return
+	}
+	if b.at == nil {
+		b.at = make(map[timeline.TaskID]int)
+	}
+	b.at[t] = len(b.users)
+	b.users = append(b.users, user{t, ns})
+}
+
+// largestFirst returns the users; of equals the one that came first.
+func (b *budget) largestFirst() []user {
+	sort.SliceStable(b.users, func(i, j int) bool { return b.users[i].ns > b.users[j].ns })
+	return b.users
+}
+
 // usage sums what real-time and deadline tasks were charged on c in (from, to], the
 // largest first.
 func (a *Analysis) usage(c event.CPU, from, to event.Time) (users []user, sum int64) {
+	var b budget
 	charges := a.x.CPUs[c].Charges
 	i := sort.Search(len(charges), func(i int) bool { return charges[i].At > from })
 	for ; i < len(charges) && charges[i].At <= to; i++ {
-		users = addUser(users, charges[i].Task, charges[i].NS)
-		sum += charges[i].NS
+		b.add(charges[i].Task, charges[i].NS)
 	}
-	sort.SliceStable(users, func(i, j int) bool { return users[i].ns > users[j].ns })
-	return users, sum
+	return b.largestFirst(), b.sum
 }
 
 // usageBySwitches sums the time that real-time and deadline tasks held c in (from, to].
 func (a *Analysis) usageBySwitches(c event.CPU, from, to event.Time) (users []user, sum int64) {
+	var b budget
 	runs := a.x.CPUs[c].Runs
 	i := sort.Search(len(runs), func(i int) bool { return runs[i].End > from })
 	for ; i < len(runs) && runs[i].Start < to; i++ {
@@ -127,25 +173,11 @@ func (a *Analysis) usageBySwitches(c event.CPU, from, to event.Time) (users []us
 		if class == ClassUnknown {
 			class = ClassOf(r.PrioIn, a.comm(r.Comm), idle)
 		}
-		if class != ClassRT && class != ClassDeadline {
-			continue
-		}
-		ns := int64(min(r.End, to) - max(r.Start, from))
-		users = addUser(users, r.Task, ns)
-		sum += ns
-	}
-	sort.SliceStable(users, func(i, j int) bool { return users[i].ns > users[j].ns })
-	return users, sum
-}
-
-func addUser(users []user, t timeline.TaskID, ns int64) []user {
-	for i := range users {
-		if users[i].task == t {
-			users[i].ns += ns
-			return users
+		if class == ClassRT || class == ClassDeadline {
+			b.add(r.Task, int64(min(r.End, to)-max(r.Start, from)))
 		}
 	}
-	return append(users, user{t, ns})
+	return b.largestFirst(), b.sum
 }
 
 // describe names at most three users of a budget.

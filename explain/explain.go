@@ -49,7 +49,7 @@ func Explain(src Source, o Options) (*result.Explain, error) {
 		return nil, fmt.Errorf("wait %q: %w; `whylate explain` prints the names of the late ones", o.WaitID, ErrNoSuchWait)
 	}
 	for i := range list {
-		r.Late = append(r.Late, list[i].fill(names, f.start))
+		r.Late = append(r.Late, list[i].fill(names, f.start, a.Elsewhere(list[i].Wait)))
 	}
 	if o.Evidence {
 		if err := addEvidence(src, names, list, r.Late); err != nil {
