@@ -27,7 +27,7 @@ type output struct {
 func (o *output) register(cmd *cobra.Command) {
 	o.color = "auto"
 	f := cmd.Flags()
-	f.BoolVar(&o.json, "json", false, "print JSON: times in ns, schema in docs/json.md")
+	f.BoolVar(&o.json, "json", false, "print JSON, all times in ns")
 	f.BoolVarP(&o.nano, "nano", "n", false, "print whole ns instead of µs")
 	f.StringVarP(&o.file, "output", "o", "-", "print to `FILE`; - is standard output")
 	f.BoolVarP(&o.force, "force", "f", false, "overwrite the file of --output")
