@@ -189,5 +189,11 @@ func (a *ahead) next(used block) block {
 	return b
 }
 
-// close stops the goroutine.
-func (a *ahead) close() { close(a.done) }
+// stop tells the goroutine to end, wait waits until it has: then it neither reads the
+// file nor decompresses.
+func (a *ahead) stop() { close(a.done) }
+
+func (a *ahead) wait() {
+	for range a.full {
+	}
+}

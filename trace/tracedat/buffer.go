@@ -12,7 +12,7 @@ import (
 // Bounds for what a file may claim. NR_CPUS of the kernel is at most 8192.
 const (
 	maxBuffers  = 256
-	maxCPUs     = 1 << 14
+	maxCPUs     = 1 << 13
 	maxPageSize = 16 << 20
 )
 
@@ -24,6 +24,7 @@ type buffer struct {
 	compressed bool
 	table      int64 // where version 6 has its CPU table, version 7 its section
 	cpus       []cpuData
+	size       int64 // bytes of all CPUs together
 }
 
 // cpuData is where the data of one CPU lies in the file.
@@ -47,6 +48,12 @@ func (f *File) addCPU(b *buffer, cpu cpuData) {
 		f.diagnose("truncated", 1, fmt.Sprintf("the file ends %d bytes before the end of CPU %d's data", lack(cpu, f.size), cpu.id))
 		cpu.cut = true
 		cpu.size = max(f.size-cpu.off, 0)
+	}
+	// Entries that share data would cost memory for each, however small the file.
+	if b.size += cpu.size; b.size > f.size {
+		f.diagnose("corrupt_section", 1, fmt.Sprintf("buffer %q: CPU %d overlaps others and is left out", b.name, cpu.id))
+		b.size -= cpu.size
+		return
 	}
 	b.cpus = append(b.cpus, cpu)
 }

@@ -2,8 +2,10 @@ package tracedat
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
@@ -24,7 +26,8 @@ func newCodec(name string) (*codec, error) {
 	if name != "zstd" {
 		return c, nil
 	}
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxChunk), zstd.WithDecoderLowmem(true))
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxChunk), zstd.WithDecoderLowmem(true),
+		zstd.WithDecodeAllCapLimit(true)) // never more than the file announces
 	if err != nil {
 		return nil, fmt.Errorf("preparing zstd: %w", err)
 	}
@@ -42,34 +45,42 @@ func (c *codec) decompress(dst, src []byte, size int) ([]byte, error) {
 		return dst, fmt.Errorf("chunk of %d bytes: %w", size, event.ErrNotSupported)
 	}
 	before := len(dst)
+	room := slices.Grow(dst, size)
+	out := room[: before : before+size] // nothing is written behind the announced size
 	var err error
 	switch c.name {
 	case "zstd":
-		dst, err = c.zstd.DecodeAll(src, dst)
+		out, err = c.zstd.DecodeAll(src, out)
 	case "zlib":
-		dst, err = inflate(dst, src, size)
+		out, err = inflate(out, src, size)
 	default:
 		return dst, fmt.Errorf("compression %q: %w", c.name, event.ErrNotSupported)
 	}
 	if err != nil {
-		return dst[:before], fmt.Errorf("%s: %w: %w", c.name, event.ErrCorrupt, err)
+		return dst, fmt.Errorf("%s: %w: %w", c.name, event.ErrCorrupt, err)
 	}
-	if len(dst)-before != size {
-		return dst[:before], fmt.Errorf("%s: %d bytes instead of %d: %w", c.name, len(dst)-before, size, event.ErrCorrupt)
+	if len(out)-before != size || size > 0 && &out[0] != &room[:1][0] {
+		return dst, fmt.Errorf("%s: %d bytes instead of %d: %w", c.name, len(out)-before, size, event.ErrCorrupt)
 	}
-	return dst, nil
+	return room[:len(out)], nil // out shares room's memory: it had no cause to move
 }
 
-// inflate appends at most size+1 bytes, so that a bomb ends there.
+// inflate appends size bytes, for which dst has room, and fails if there are more.
 func inflate(dst, src []byte, size int) ([]byte, error) {
 	r, err := zlib.NewReader(bytes.NewReader(src))
 	if err != nil {
 		return dst, err
 	}
 	defer r.Close()
-	out := bytes.NewBuffer(dst)
-	_, err = io.Copy(out, io.LimitReader(r, int64(size)+1))
-	return out.Bytes(), err
+	n, err := io.ReadFull(r, dst[len(dst):len(dst)+size])
+	if err != nil {
+		return dst, err
+	}
+	var more [1]byte
+	if _, err := io.ReadFull(r, more[:]); err != io.EOF {
+		return dst, errors.New("more data than announced")
+	}
+	return dst[:len(dst)+n], nil
 }
 
 func (c *codec) close() {

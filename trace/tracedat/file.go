@@ -40,12 +40,13 @@ type File struct {
 	clock   clock
 	buffers []buffer
 	active  []event.CPU // CPUs with events, as the kernel's statistics say
+	open    map[*stream]bool
 }
 
 // Open reads the head of a trace.dat of size bytes. Names of tasks and functions are
 // interned in names. The error is a *event.FormatError, or what r returned.
 func Open(r io.ReaderAt, size int64, names *event.Names) (*File, error) {
-	f := &File{r: r, size: size, names: names, order: binary.LittleEndian}
+	f := &File{r: r, size: size, names: names, order: binary.LittleEndian, open: map[*stream]bool{}}
 	budget := int64(maxMeta)
 	c := &cursor{r: r, size: size, order: f.order, format: "trace.dat", budget: &budget}
 	c.expect(magic, "magic number")
@@ -100,8 +101,11 @@ func (f *File) Info() *event.Info { return &f.info }
 // Diagnostics says what was wrong with the head of the file. Streams repeat it.
 func (f *File) Diagnostics() []event.Diagnostic { return f.diags }
 
-// Close releases the decompressor; r stays open.
+// Close ends the streams that are still open and releases the decompressor; r stays open.
 func (f *File) Close() error {
+	for s := range f.open {
+		s.Close()
+	}
 	if f.codec != nil {
 		f.codec.close()
 	}

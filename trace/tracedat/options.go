@@ -75,7 +75,7 @@ func (f *File) readOption(file *cursor, id uint16, data []byte, sub *cursor, pag
 	case optCPUCount:
 		if len(data) != 4 {
 			f.readTGIDs(data)
-		} else if n := sub.u32("CPU count"); n < maxCPUs {
+		} else if n := sub.u32("CPU count"); n <= maxCPUs {
 			f.info.CPUs = int(n)
 		}
 	case optBuffer:

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -198,6 +199,33 @@ func TestStreamsMayBeClosedEarly(t *testing.T) {
 		if _, err := s.Next(); err != io.EOF {
 			t.Errorf("Next of a closed stream: %v", err)
 		}
+	}
+}
+
+// TestFileMayBeClosedBeforeItsStreams: no reader is left that would use the closed file.
+func TestFileMayBeClosedBeforeItsStreams(t *testing.T) {
+	data, err := os.ReadFile(shared.Path(t, "traces/mixed-v61-smp4/mixed.dat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := runtime.NumGoroutine()
+	for range 20 {
+		f := openBytes(t, data)
+		s, err := f.Events(event.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Next(); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		if _, err := s.Next(); err != io.EOF {
+			t.Errorf("Next of a closed file: %v", err)
+		}
+		s.Close()
+	}
+	if n := runtime.NumGoroutine(); n > before+2 {
+		t.Errorf("%d goroutines, before %d", n, before)
 	}
 }
 

@@ -70,7 +70,7 @@ func (f *File) readV7(c *cursor, pageSize uint32) error {
 // readOptionsSection reads one section of options and returns where the next one is.
 func (f *File) readOptionsSection(c *cursor, pageSize uint32) (int64, error) {
 	s := readSection(c)
-	body := f.open(c, s)
+	body := f.openSection(c, s)
 	if body.err != nil {
 		return 0, body.err
 	}
@@ -89,8 +89,8 @@ func readSection(c *cursor) section {
 	return s
 }
 
-// open returns a cursor over the body of a section, decompressed if need be.
-func (f *File) open(c *cursor, s section) *cursor {
+// openSection returns a cursor over the body of a section, decompressed if need be.
+func (f *File) openSection(c *cursor, s section) *cursor {
 	if c.err != nil {
 		return c
 	}
@@ -126,7 +126,7 @@ func (f *File) readPart(c *cursor, id uint16, off int64) {
 		return
 	}
 	sub := c.sub(off, f.size)
-	body := f.open(sub, readSection(sub))
+	body := f.openSection(sub, readSection(sub))
 	switch id {
 	case optHeaderInfo:
 		f.readHeaderInfo(body)
@@ -155,7 +155,7 @@ func (f *File) placeKallsymsV7(c *cursor, off int64) {
 	f.symbols = eventformat.NewSymbols(func() []byte {
 		budget := int64(maxMeta)
 		start.budget = &budget
-		body := f.open(start, readSection(start))
+		body := f.openSection(start, readSection(start))
 		return body.bytes(uint64(body.u32("size of kallsyms")), "kallsyms")
 	})
 }
