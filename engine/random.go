@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"hash/fnv"
+	"math/rand/v2"
+)
+
+// Stream is a sequence of random numbers of its own. Each user of randomness has one, by
+// name, so that a new user does not change the numbers of the others.
+type Stream struct{ pcg rand.PCG }
+
+// NewStream returns the stream of name under seed. The numbers depend on nothing else.
+func NewStream(seed uint64, name string) *Stream {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name)) // a hash never fails to be written to
+	s := &Stream{}
+	s.pcg.Seed(seed, h.Sum64())
+	return s
+}
+
+// Uint64 returns 64 random bits.
+func (s *Stream) Uint64() uint64 { return s.pcg.Uint64() }
+
+// Int64N returns a number in [0, n) without bias; 0 for n ≤ 1.
+func (s *Stream) Int64N(n int64) int64 {
+	if n <= 1 {
+		return 0
+	}
+	// Numbers beyond the largest multiple of n are drawn again.
+	limit := uint64(1)<<63 - uint64(1)<<63%uint64(n)
+	for {
+		if v := s.pcg.Uint64() >> 1; v < limit {
+			return int64(v % uint64(n))
+		}
+	}
+}
+
+// Between returns a number in [low, high] without bias; low if high is not above it.
+func (s *Stream) Between(low, high int64) int64 {
+	if high <= low {
+		return low
+	}
+	return low + s.Int64N(high-low+1)
+}
