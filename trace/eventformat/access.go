@@ -14,8 +14,11 @@ type access struct {
 // accessCode joins width, sign and byte order, so that reading is a single switch.
 type accessCode uint8
 
+// The order matters: newAccess counts on the signed code behind the unsigned one, and on
+// the big-endian ones in the order of the little-endian ones. 8-byte values have one code:
+// their bits are the same whatever the sign.
 const (
-	absent accessCode = iota
+	absent accessCode = iota // the format has no such field
 	u8
 	s8
 	u16le
@@ -60,6 +63,7 @@ func newAccess(f *Field, bigEndian bool) access {
 // end is the first byte behind the field.
 func (a access) end() int { return int(a.off) + a.code.size() }
 
+// size is the width in bytes, 0 for an absent field.
 func (c accessCode) size() int {
 	switch c {
 	case absent:
@@ -81,7 +85,7 @@ func (a access) get(rec []byte) (int64, bool) {
 		return 0, false
 	}
 	b := rec[a.off:]
-	switch a.code {
+	switch a.code { // the frequent ones first: pids, priorities, states and addresses
 	case s32le:
 		if len(b) >= 4 {
 			return int64(int32(binary.LittleEndian.Uint32(b))), true
@@ -112,6 +116,7 @@ func (a access) get(rec []byte) (int64, bool) {
 	return 0, false
 }
 
+// getBig is get for big-endian kernels, kept apart so that the usual case stays short.
 func (a access) getBig(b []byte) (int64, bool) {
 	if a.code < u16be || len(b) < a.code.size() {
 		return 0, false
@@ -136,6 +141,8 @@ func (f *Field) content(rec []byte, bigEndian bool) []byte {
 	start, size := f.Offset, f.Size
 	switch {
 	case f.Loc != Inline:
+		// The word has the length in its upper and the place in its lower half, in the
+		// byte order of the machine.
 		loc := newAccess(&Field{Offset: f.Offset, Size: f.Size}, bigEndian)
 		word, ok := loc.get(rec)
 		if !ok {
@@ -145,7 +152,7 @@ func (f *Field) content(rec []byte, bigEndian bool) []byte {
 		if f.Loc == RelLoc {
 			start += loc.end()
 		}
-	case size == 0 && start <= len(rec):
+	case size == 0 && start <= len(rec): // print's buf[] and its like
 		size = len(rec) - start
 	}
 	if start > len(rec) || size > len(rec)-start {

@@ -50,6 +50,7 @@ var bindings = [event.NumKinds][]want{
 	event.SchedMigrateTask: {w(toTask, "pid"), w(toTaskComm, "comm"), w(toTaskPrio, "prio"),
 		w(toOrig, "orig_cpu"), w(toTarget, "dest_cpu")},
 	event.SchedStatRuntime: {w(toTask, "pid"), w(toTaskComm, "comm"), w(toArg, "runtime"), w(toArg2, "vruntime")},
+	// The two priorities are those before and after, not of two tasks.
 	event.SchedPISetprio:   {w(toTask, "pid"), w(toTaskComm, "comm"), w(toTaskPrio, "oldprio"), w(toNextPrio, "newprio")},
 	event.SchedProcessFork: {w(toTask, "parent_pid"), w(toTaskComm, "parent_comm"), w(toNext, "child_pid"), w(toNextComm, "child_comm")},
 	event.SchedProcessExec: {w(toTask, "pid"), w(toArg, "old_pid"), w(toText, "filename")},
@@ -62,6 +63,7 @@ var bindings = [event.NumKinds][]want{
 	event.SignalGenerate: {w(toTask, "pid"), w(toTaskComm, "comm"), w(toArg, "sig")},
 	event.SignalDeliver:  {w(toArg, "sig")},
 
+	// The exit does not repeat the handler's name.
 	event.IRQHandlerEntry: {w(toArg, "irq"), w(toText, "name")},
 	event.IRQHandlerExit:  {w(toArg, "irq")},
 	event.VectorEntry:     {w(toArg, "vector")},
@@ -70,28 +72,32 @@ var bindings = [event.NumKinds][]want{
 	event.SoftirqEntry:    {w(toArg, "vec")},
 	event.SoftirqExit:     {w(toArg, "vec")},
 
-	event.HrtimerStart: {w(toArg, "hrtimer", "timer"), w(toFunc, "function"), w(toArg2, "softexpires"), w(toArg3, "expires")},
-	event.HrtimerExpireEntry: {w(toArg, "hrtimer", "timer"), w(toFunc, "function"),
+	event.HrtimerStart: {w(toArg, "hrtimer"), w(toFunc, "function"), w(toArg2, "softexpires"), w(toArg3, "expires")},
+	event.HrtimerExpireEntry: {w(toArg, "hrtimer"), w(toFunc, "function"),
 		w(toArg2, "now")},
-	event.HrtimerExpireExit: {w(toArg, "hrtimer", "timer")},
-	event.HrtimerCancel:     {w(toArg, "hrtimer", "timer")},
+	event.HrtimerExpireExit: {w(toArg, "hrtimer")},
+	event.HrtimerCancel:     {w(toArg, "hrtimer")},
 
+	// reason is the address of a constant text of the kernel.
 	event.CPUIdle:       {w(toArgU32, "state"), w(toTarget, "cpu_id")},
 	event.IPIRaise:      {w(toTargetMask, "target_cpus"), w(toTextString, "reason")},
 	event.IPIEntry:      {w(toTextString, "reason")},
 	event.IPIExit:       {w(toTextString, "reason")},
 	event.SchedWakeIdle: {w(toTarget, "cpu")},
 
+	// trace/events/preemptirq.h stores callers as 32-bit offsets to save room.
 	event.IRQDisable:     {w(toCaller, "caller_offs")},
 	event.IRQEnable:      {w(toCaller, "caller_offs")},
 	event.PreemptDisable: {w(toCaller, "caller_offs")},
 	event.PreemptEnable:  {w(toCaller, "caller_offs")},
 
+	// raw_syscalls has id, the events of single system calls __syscall_nr, on older kernels nr.
 	event.SysEnter:  {w(toArg, "id", "__syscall_nr", "nr")},
 	event.SysExit:   {w(toArg, "id", "__syscall_nr", "nr")},
 	event.FuncEntry: {w(toFunc, "ip", "func")},
-	event.FuncExit:  {w(toFunc, "func"), w(toArg, "duration"), w(toStart, "calltime"), w(toDuration, "rettime")},
-	event.Print:     {w(toMessage, "buf", "str")},
+	// rettime has to come after calltime here: the length is their difference.
+	event.FuncExit: {w(toFunc, "func"), w(toArg, "duration"), w(toStart, "calltime"), w(toDuration, "rettime")},
+	event.Print:    {w(toMessage, "buf", "str")},
 }
 
 // bprintBinding is for trace_printk, whose message is stored in binary.

@@ -49,7 +49,7 @@ type verb struct {
 func parseVerb(s string) (verb, int) {
 	v := verb{prec: -1, size: 4}
 	i := 1
-	for ; i < len(s); i++ {
+	for ; i < len(s); i++ { // flags
 		switch s[i] {
 		case '-':
 			v.left = true
@@ -80,7 +80,7 @@ func parseVerb(s string) (verb, int) {
 			v.prec, i = digitsAt(s, i)
 		}
 	}
-	for ; i < len(s); i++ {
+	for ; i < len(s); i++ { // length
 		switch s[i] {
 		case 'h':
 			v.size /= 2
@@ -103,6 +103,7 @@ func parseVerb(s string) (verb, int) {
 	}
 	v.conv = s[i]
 	i++
+	// The kernel's %p takes letters behind it (%ps, %pI4, %pUb): all belong to the verb.
 	if v.conv == 'p' && i < len(s) && isLetter(s[i]) {
 		v.ext = s[i]
 		for i < len(s) && (isLetter(s[i]) || s[i] >= '0' && s[i] <= '9') {
@@ -115,6 +116,7 @@ func parseVerb(s string) (verb, int) {
 // maxWidth bounds padding, so that a format cannot ask for gigabytes of blanks.
 const maxWidth = 1024
 
+// digitsAt reads a number at s[i:] and returns it and the place behind it.
 func digitsAt(s string, i int) (int, int) {
 	n := 0
 	for ; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
@@ -135,7 +137,7 @@ func (p *bprinter) verb(v verb) {
 		n, _ := p.integer(4)
 		v.prec = min(int(uint32(n)), maxWidth)
 	}
-	if v.size == 0 {
+	if v.size == 0 { // a long is as wide as on the kernel that recorded, not as here
 		v.size = p.d.set.LongSize
 	}
 	var buf [32]byte
@@ -159,6 +161,7 @@ func (p *bprinter) verb(v verb) {
 	}
 }
 
+// number prints an integer, which integer read without a sign.
 func (p *bprinter) number(v verb, n uint64, ok bool) {
 	var buf [72]byte
 	b := buf[:0]
@@ -217,7 +220,8 @@ func (p *bprinter) pad(b []byte, v verb, fill byte) {
 	n := v.width - len(b)
 	if v.left {
 		p.out = append(p.out, b...)
-	} else if fill == '0' && n > 0 && len(b) > 0 && (b[0] == '-' || b[0] == '+') {
+	} else if fill == '0' && // zeroes go between the sign and the digits
+		n > 0 && len(b) > 0 && (b[0] == '-' || b[0] == '+') {
 		p.out = append(p.out, b[0])
 		b = b[1:]
 	}
@@ -229,7 +233,8 @@ func (p *bprinter) pad(b []byte, v verb, fill byte) {
 	}
 }
 
-// integer takes the next argument of size bytes.
+// integer takes the next argument of size bytes; false if there is none left. 8-byte
+// arguments are aligned to 4, as the buffer is an array of u32.
 func (p *bprinter) integer(size int) (uint64, bool) {
 	align := min(size, 4)
 	start := (p.pos + align - 1) / align * align
@@ -261,6 +266,7 @@ func (p *bprinter) text() []byte {
 	return b
 }
 
+// orUnknown makes the text of an argument that is not there "?".
 func orUnknown(b []byte, ok bool) []byte {
 	if !ok {
 		return append(b[:0], '?')

@@ -14,7 +14,7 @@ const commSize = 16
 // of one name (garbage behind the NUL) only take two places. Colliding names push each
 // other out, so it stays small.
 type commCache struct {
-	slots [1024]commSlot
+	slots [1024]commSlot // 24 KiB, a place for every busy task
 }
 
 type commSlot struct {
@@ -27,13 +27,15 @@ func (c *commCache) intern(b []byte, names *event.Names) event.Name {
 	lo, hi := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
 	// Fibonacci hashing of both halves; the multipliers are odd 64-bit constants.
 	slot := &c.slots[(lo*0x9e3779b97f4a7c15^hi*0xc2b2ae3d27d4eb4f)>>54]
+	// An empty slot stands for 16 zero bytes, whose name is the empty one: also right.
 	if slot.lo != lo || slot.hi != hi {
 		*slot = commSlot{lo, hi, names.InternBytes(cstring(b[:commSize]))}
 	}
 	return slot.name
 }
 
-// addrCache does the same for addresses of functions.
+// addrCache does the same for addresses of functions. A kernel has a handful of timer
+// functions, and traced functions repeat; addr 0 never gets here.
 type addrCache struct {
 	slots [256]struct {
 		addr uint64
@@ -64,6 +66,7 @@ type task struct {
 }
 
 func newTasks(comms map[event.PID]event.Name, tgids map[event.PID]event.PID) tasks {
+	// At most half full: a search ends after one or two slots, and always ends.
 	size := 16
 	for size < 2*(len(comms)+len(tgids)) {
 		size *= 2

@@ -42,6 +42,7 @@ type Decoder struct {
 	flags   [256]event.Flags
 	nibbles bool // the upper half of common_preempt_count is migrate_disable
 
+	// Caches in front of Names, Symbols and the saved command lines.
 	comms commCache
 	addrs addrCache
 	tasks tasks
@@ -107,6 +108,7 @@ func (d *Decoder) Decode(e *event.Event, rec []byte) error {
 			d.byID[id] = p
 		}
 	}
+	// Reset writes every field: e may hold an event of another kind.
 	e.Reset()
 	e.Kind, e.Name = p.kind, p.name
 	ok := d.fillCommon(p, e, rec)
@@ -212,6 +214,7 @@ func (d *Decoder) fill(p *program, o *op, e *event.Event, rec []byte) bool {
 	return true
 }
 
+// setComm puts a text where the op wants it.
 func (o *op) setComm(e *event.Event, name event.Name) {
 	switch o.to {
 	case toTaskComm:
@@ -250,10 +253,12 @@ func (d *Decoder) complete(p *program, e *event.Event, rec []byte) {
 			d.text = d.appendFields(d.text[:0], p.format, rec)
 			e.Text = d.ctx.Names.InternBytes(d.text)
 		}
-	case event.SchedWakeup, event.SchedWakeupNew:
+	case event.SchedWakeup, event.SchedWakeupNew: // later kernels have no success any more: it was always 1
 		if e.Arg == event.NoArg {
 			e.Arg = 1
 		}
+	case event.FuncExit:
+		e.Arg2 = event.NoArg // calltime stays there where a record ends before rettime
 	case event.TaskRename:
 		if e.Task == event.NoPID { // only the current task renames itself there
 			e.Task = e.PID
@@ -292,7 +297,7 @@ func (p *program) bind(f *Format, bigEndian bool) {
 	if p.kind == event.Print && f.Field("fmt") != nil {
 		wants = bprintBinding
 	}
-	for _, want := range wants {
+	for _, want := range wants { // a field that the format lacks stays absent in the event
 		for _, name := range want.names {
 			if field := f.Field(name); field != nil {
 				p.ops = append(p.ops, newOp(want.to, field, bigEndian))
@@ -302,6 +307,8 @@ func (p *program) bind(f *Format, bigEndian bool) {
 	}
 }
 
+// newOp binds one field. Names of tasks are 16 bytes of text in the record itself and
+// get a path of their own.
 func newOp(to target, f *Field, bigEndian bool) op {
 	o := op{to: to, field: f, acc: newAccess(f, bigEndian)}
 	if f.Loc == Inline && f.Elem == 1 && f.Size == commSize {

@@ -20,6 +20,7 @@ type node interface {
 	eval(field uint64) (value, bool)
 }
 
+// constant is a number or a string literal.
 type constant value
 
 func (c constant) eval(uint64) (value, bool) { return value(c), true }
@@ -29,6 +30,7 @@ type fieldRef struct{}
 
 func (fieldRef) eval(v uint64) (value, bool) { return value{n: v}, true }
 
+// binary2 is an operator between two numbers.
 type binary2 struct {
 	op   string
 	l, r node
@@ -44,6 +46,8 @@ func (b binary2) eval(field uint64) (value, bool) {
 	return value{n: n}, ok
 }
 
+// arith computes with 64 bits, as C does with the types that occur there. Both sides of
+// && and || are always evaluated; there are no side effects to notice it.
 func arith(op string, l, r uint64) (uint64, bool) {
 	truth := func(b bool) (uint64, bool) {
 		if b {
@@ -65,7 +69,7 @@ func arith(op string, l, r uint64) (uint64, bool) {
 	case "*":
 		return l * r, true
 	case "<<":
-		return l << (r & 63), true
+		return l << (r & 63), true // more than 63 is undefined in C
 	case ">>":
 		return l >> (r & 63), true
 	case "==":
@@ -88,6 +92,7 @@ func arith(op string, l, r uint64) (uint64, bool) {
 	return 0, false
 }
 
+// unary is a sign or a negation.
 type unary struct {
 	op byte
 	x  node
@@ -113,6 +118,7 @@ func (u unary) eval(field uint64) (value, bool) {
 	return v, true
 }
 
+// conditional is cond ? yes : no; only the chosen side is evaluated.
 type conditional struct{ cond, yes, no node }
 
 func (c conditional) eval(field uint64) (value, bool) {
@@ -146,6 +152,8 @@ func (p printFlags) eval(field uint64) (value, bool) {
 	}
 	var parts []string
 	for _, pair := range p.pairs {
+		// A table may have names for single bits and for combinations; the first that fits
+		// takes its bits, as the kernel does it.
 		if pair.n != 0 && v.n&pair.n == pair.n {
 			parts = append(parts, pair.s)
 			v.n &^= pair.n

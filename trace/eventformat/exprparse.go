@@ -47,6 +47,7 @@ func (p *parser) token(s string) bool {
 	return ok
 }
 
+// expr reads an expression with the ternary operator, which binds weakest.
 func (p *parser) expr() node {
 	p.depth++
 	defer func() { p.depth-- }()
@@ -68,6 +69,8 @@ func (p *parser) expr() node {
 	return conditional{cond, yes, no}
 }
 
+// binary reads operators of the given level and of all that bind stronger; operators of
+// one level group to the left.
 func (p *parser) binary(level int) node {
 	if level == len(precedence) {
 		return p.unary()
@@ -105,6 +108,7 @@ func (p *parser) operator(level int) string {
 	return ""
 }
 
+// unary reads signs and negations in front of an operand.
 func (p *parser) unary() node {
 	p.depth++
 	defer func() { p.depth-- }()
@@ -122,6 +126,7 @@ func (p *parser) unary() node {
 	return p.primary()
 }
 
+// primary reads an operand.
 func (p *parser) primary() node {
 	p.space()
 	switch {
@@ -148,7 +153,7 @@ func (p *parser) primary() node {
 			return nil
 		}
 		return n
-	case p.token("REC->"), p.token("(REC)->"):
+	case p.token("REC->"), p.token("(REC)->"): // other fields would need the whole record
 		if p.ident() != p.field {
 			return nil
 		}
@@ -226,12 +231,13 @@ func (p *parser) pair() (pair, bool) {
 	if x == nil || !p.token(",") {
 		return pair{}, false
 	}
-	v, ok := x.eval(0)
+	v, ok := x.eval(0) // constant: the value of the field does not matter
 	p.space()
 	s, ok2 := p.str()
 	return pair{v.n, s}, ok && ok2 && !v.text && p.token("}")
 }
 
+// ident reads letters, digits and underscores; "" if there is none.
 func (p *parser) ident() string {
 	p.space()
 	i := 0
@@ -243,6 +249,7 @@ func (p *parser) ident() string {
 	return id
 }
 
+// number reads a decimal, octal or hexadecimal constant with C's suffixes.
 func (p *parser) number() (uint64, bool) {
 	n, err := strconv.ParseUint(strings.TrimRight(p.ident(), "uUlL"), 0, 64)
 	return n, err == nil

@@ -111,13 +111,13 @@ func (f *Format) line(line []byte, longSize int) error {
 // parseField reads "unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;".
 func parseField(text []byte, longSize int) (Field, error) {
 	var f Field
-	parts := strings.Split(string(text), ";")
+	parts := strings.Split(string(text), ";") // the last is empty: each part ends with ';'
 	offset, size, signed := -1, -1, -1
 	for _, part := range parts[1:] {
 		key, value, _ := strings.Cut(strings.TrimSpace(part), ":")
 		n, err := strconv.Atoi(strings.TrimSpace(value))
 		if err != nil || n < 0 || n > maxRecord {
-			n = -1
+			n = -1 // as if it were not there
 		}
 		switch key {
 		case "offset":
@@ -163,7 +163,7 @@ func (f *Field) declare(decl string, longSize int) bool {
 		}
 	}
 	decl = strings.TrimSpace(decl)
-	cut := strings.LastIndexAny(decl, " *")
+	cut := strings.LastIndexAny(decl, " *") // "const char * fmt", "void *work"
 	if cut < 0 {
 		return false
 	}
@@ -181,6 +181,7 @@ func (f *Field) declare(decl string, longSize int) bool {
 
 // elemSize is the width of an array's element by the name of its C type.
 func elemSize(typ string, longSize int) int {
+	// By parts of the name: kernels write u8, __u8, uint8_t, unsigned char, s16, __le32 …
 	switch t := strings.TrimPrefix(typ, "const "); {
 	case strings.HasSuffix(t, "*"):
 		return longSize
@@ -193,7 +194,7 @@ func elemSize(typ string, longSize int) int {
 	case strings.Contains(t, "long"), t == "size_t":
 		return longSize
 	}
-	return 4
+	return 4 // int, enum, pid_t, u32
 }
 
 // unsignedType tells the sign of a C type where the format does not.

@@ -22,6 +22,7 @@ type Set struct {
 	mu sync.Mutex // guards entry.format
 }
 
+// entry is one format, as text until somebody asks for it.
 type entry struct {
 	system, name string
 	kind         event.Kind
@@ -41,7 +42,7 @@ func (s *Set) Add(system string, text []byte) error {
 	if len(s.entries) >= maxFormats {
 		return &event.FormatError{Format: "event format", Offset: 1, Line: true, Field: system, Err: fmt.Errorf("more than %d: %w", maxFormats, event.ErrNotSupported)}
 	}
-	for len(s.byID) <= id {
+	for len(s.byID) <= id { // at most 65,536: header reads 16 bits
 		s.byID = append(s.byID, 0)
 	}
 	s.entries = append(s.entries, entry{system: system, name: string(name), kind: kindOf(system, name), id: id, text: text})
@@ -103,6 +104,7 @@ func (s *Set) common() (*Format, error) {
 	return nil, &event.FormatError{Format: "event format", Offset: 1, Line: true, Field: "common_type", Err: event.ErrCorrupt}
 }
 
+// entry finds a format by id, nil if there is none.
 func (s *Set) entry(id int) *entry {
 	if id < 0 || id >= len(s.byID) || s.byID[id] == 0 {
 		return nil
@@ -114,6 +116,7 @@ func (s *Set) entry(id int) *entry {
 // choose names freely.
 func kindOf(system string, name []byte) event.Kind {
 	switch system {
+	// Where users choose names, an event called sched_switch need not be one.
 	case "kprobes", "uprobes", "fprobes", "eprobes", "synthetic", "user_events":
 		return event.Other
 	case "ftrace":

@@ -30,7 +30,7 @@ func newStateTable(f *Format) *stateTable {
 			continue
 		}
 		n := parseExpr(arg, "prev_state")
-		if n == nil {
+		if n == nil { // half of the arguments would give a wrong state, not a partial one
 			t.exprs = nil
 			return t
 		}
@@ -41,6 +41,7 @@ func newStateTable(f *Format) *stateTable {
 
 // state translates a raw value, from the cache where it was seen before.
 func (t *stateTable) state(raw uint64) event.State {
+	// Folding the upper bits in keeps R+ (0x100 to 0x1000) apart from R.
 	slot := &t.cache[(raw^raw>>6^raw>>12)&63]
 	if !slot.known || slot.raw != raw {
 		slot.raw, slot.state, slot.known = raw, t.eval(raw), true

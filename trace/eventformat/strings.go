@@ -71,6 +71,7 @@ func (d *Decoder) function(addr uint64) event.Name {
 	return d.addrs.name(addr, d.lookup)
 }
 
+// lookup is function without the cache.
 func (d *Decoder) lookup(addr uint64) event.Name {
 	if d.ctx.Symbols != nil {
 		if name := d.ctx.Symbols.Lookup(addr); len(name) > 0 {
@@ -104,6 +105,7 @@ func onlyCPU(mask []byte, elem int, bigEndian bool) event.CPU {
 				return event.NoCPU
 			}
 			at := i
+			// CPU 0 is the lowest bit of the first long, which is its last byte there.
 			if bigEndian && elem > 0 {
 				at = i/elem*elem + elem - 1 - i%elem
 			}

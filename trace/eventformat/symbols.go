@@ -76,6 +76,7 @@ func (s *Symbols) parse() {
 	if uint64(len(s.text)) > 1<<31 { // offsets are 32 bits wide
 		s.text = s.text[:1<<31]
 	}
+	// One allocation of about the right size; growing would copy megabytes.
 	s.syms = make([]symbol, 0, bytes.Count(s.text, []byte{'\n'})+1)
 	sorted, last := true, uint64(0)
 	for pos := 0; pos < len(s.text); {
@@ -91,7 +92,7 @@ func (s *Symbols) parse() {
 		}
 		pos += len(line) + 1
 	}
-	if !sorted {
+	if !sorted { // modules, BPF programs and per-CPU data stand apart from the kernel's own
 		slices.SortStableFunc(s.syms, func(a, b symbol) int {
 			switch {
 			case a.addr < b.addr:
@@ -122,7 +123,7 @@ func hex(b []byte) (n uint64, digits int) {
 		default:
 			return n, digits
 		}
-		if digits == 16 {
+		if digits == 16 { // the number would not fit
 			return 0, 0
 		}
 		n = n<<4 | uint64(c)

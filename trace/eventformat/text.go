@@ -18,6 +18,7 @@ func (d *Decoder) AppendFields(dst, rec []byte) []byte {
 	return d.appendFields(dst, f, rec)
 }
 
+// appendFields is AppendFields for a record whose format is known.
 func (d *Decoder) appendFields(dst []byte, f *Format, rec []byte) []byte {
 	first := true
 	for i := range f.Fields {
@@ -35,6 +36,7 @@ func (d *Decoder) appendFields(dst []byte, f *Format, rec []byte) []byte {
 	return dst
 }
 
+// appendValue prints one field.
 func (d *Decoder) appendValue(dst []byte, f *Field, rec []byte) []byte {
 	if f.Array {
 		b := f.content(rec, d.set.BigEndian)
@@ -57,6 +59,8 @@ func (d *Decoder) appendValue(dst []byte, f *Field, rec []byte) []byte {
 	case !ok:
 		return append(dst, '?')
 	case f.Pointer():
+		// "const char *" points to a constant text of the kernel, more telling than where
+		// it is.
 		if text, ok := d.ctx.Strings[uint64(v)]; ok && strings.Contains(f.Type, "char") {
 			return append(dst, text...)
 		}
@@ -89,7 +93,7 @@ func (d *Decoder) appendArray(dst []byte, f *Field, b []byte) []byte {
 		default:
 			v = order.Uint64(b[i:])
 		}
-		if v < 16 {
+		if v < 16 { // two digits at least, as trace-cmd prints them
 			dst = append(dst, '0')
 		}
 		dst = strconv.AppendUint(dst, v, 16)
@@ -97,6 +101,7 @@ func (d *Decoder) appendArray(dst []byte, f *Field, b []byte) []byte {
 	return append(dst, ']')
 }
 
+// appendHex prints an address.
 func appendHex(dst []byte, v uint64) []byte {
 	return strconv.AppendUint(append(dst, "0x"...), v, 16)
 }

@@ -66,7 +66,7 @@ func (p *Page) Reset(l Layout, page []byte) error {
 		p.err = ErrHead
 		return p.err
 	}
-	var commit uint64
+	var commit uint64 // a local_t: as wide as the kernel's long
 	if l.CommitSize == 8 {
 		commit = p.u64(page[l.CommitOffset:])
 	} else {
@@ -74,7 +74,7 @@ func (p *Page) Reset(l Layout, page []byte) error {
 	}
 	length := int(commit & commitMask)
 	end := l.DataOffset + length
-	if end > len(page) {
+	if end > len(page) { // cut, or not a page at all: the caller knows which
 		p.err = ErrHead
 		end = len(page)
 	}
@@ -116,6 +116,8 @@ func (p *Page) Err() error { return p.err }
 func (p *Page) Next() ([]byte, bool) {
 	for p.pos+4 <= p.end {
 		word := p.u32(p.buf[p.pos:])
+		// A bit field of 5 and 27 bits: the compiler of a big-endian kernel starts at the
+		// other end.
 		kind, delta := word&31, uint64(word>>5)
 		if p.bigEndian {
 			kind, delta = word>>27, uint64(word&(1<<27-1))
@@ -130,7 +132,7 @@ func (p *Page) Next() ([]byte, bool) {
 			p.time += delta
 			return p.buf[start:next:next], true
 		}
-		if p.pos+8 > p.end {
+		if p.pos+8 > p.end { // all others have a second word
 			if word == 0 || kind == typePadding && delta == 0 {
 				p.pos = p.end
 			}
@@ -183,6 +185,7 @@ func (p *Page) skip(length uint32) bool {
 	return true
 }
 
+// fail ends the page at a record that cannot be right; what follows cannot be found.
 func (p *Page) fail() {
 	p.pos = p.end
 	p.err = ErrRecord
@@ -194,6 +197,7 @@ func absolute(stamp, before uint64) uint64 {
 	return stamp&^upper | before&upper
 }
 
+// u32 and u64 read in the byte order of the kernel that recorded.
 func (p *Page) u32(b []byte) uint32 {
 	if p.bigEndian {
 		return binary.BigEndian.Uint32(b)

@@ -50,6 +50,7 @@ func newRawBlocks(r io.ReaderAt, cpu cpuData, size, pageSize int) *rawBlocks {
 }
 
 func (b *rawBlocks) next(buf []byte) block {
+	// Never more than the file has: buf is only as large as what can be read.
 	n := int(min(int64(b.size), b.end-b.off))
 	if n == 0 {
 		return block{err: io.EOF}
@@ -60,7 +61,7 @@ func (b *rawBlocks) next(buf []byte) block {
 	buf = buf[:n]
 	got, err := b.r.ReadAt(buf, b.off)
 	b.off += int64(got)
-	if got == n {
+	if got == n { // ReadAt may return io.EOF together with the last bytes
 		err = nil
 	}
 	return block{data: buf[:got], read: int64(got), err: err}
@@ -111,9 +112,12 @@ func (b *packedBlocks) chunk(out *block, head []byte) error {
 		return ended(err)
 	}
 	packed, size := int(b.order.Uint32(head)), int(b.order.Uint32(head[4:]))
+	// Neither codec makes data much longer; a larger number is a damaged one, and would
+	// be allocated below.
 	if size > b.limit || packed > size+size/8+1024 {
 		return fmt.Errorf("chunk of %d bytes, packed %d: %w", size, packed, event.ErrCorrupt)
 	}
+	// Peek saves the copy for all chunks that fit into the reader's buffer: nearly all.
 	src, err := b.r.Peek(min(packed, b.r.Size()))
 	if err != nil {
 		return ended(err)
@@ -147,8 +151,9 @@ func ended(err error) error {
 
 // ahead runs a blockReader in a goroutine, at most two blocks ahead of its user.
 type ahead struct {
-	full, empty chan block
-	done        chan struct{}
+	full  chan block // read and decompressed
+	empty chan block // used, its memory free again
+	done  chan struct{}
 }
 
 func newAhead(r blockReader) *ahead {
@@ -160,6 +165,7 @@ func newAhead(r blockReader) *ahead {
 	return a
 }
 
+// run fills blocks until the data ends or stop is called.
 func (a *ahead) run(r blockReader) {
 	defer close(a.full)
 	for {
@@ -179,7 +185,7 @@ func (a *ahead) run(r blockReader) {
 
 // next gives back a block and takes the next one; err is set on the last.
 func (a *ahead) next(used block) block {
-	if used.data != nil {
+	if used.data != nil { // not the zero block with which a CPU starts
 		a.empty <- used
 	}
 	b, ok := <-a.full

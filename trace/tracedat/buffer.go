@@ -73,7 +73,7 @@ type clock struct {
 // shift takes the options DATE, which is in µs, and OFFSET, which is in ns; both add.
 func (c *clock) shift(id uint16, text string) {
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 0, 64)
-	if err != nil {
+	if err != nil { // no number: as if it were 0
 		return
 	}
 	if id == optDate {
@@ -85,6 +85,7 @@ func (c *clock) shift(id uint16, text string) {
 // time converts a stamp.
 func (c *clock) time(stamp uint64) event.Time {
 	if c.mult != 0 {
+		// The product has up to 96 bits.
 		hi, lo := bits.Mul64(stamp, c.mult)
 		stamp = hi<<(64-c.rshift) | lo>>c.rshift
 	}

@@ -15,8 +15,8 @@ import (
 
 // codec decompresses the sections and chunks of a v7 file.
 type codec struct {
-	name string // "none", "zlib", "zstd"
-	zstd *zstd.Decoder
+	name string        // "none", "zlib", "zstd"
+	zstd *zstd.Decoder // nil for the others
 }
 
 // newCodec returns the codec that the file names in its head. Other names are
@@ -76,6 +76,7 @@ func inflate(dst, src []byte, size int) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
+	// The checksum is only verified at the end of the stream.
 	var more [1]byte
 	if _, err := io.ReadFull(r, more[:]); err != io.EOF {
 		return dst, errors.New("more data than announced")
@@ -83,6 +84,7 @@ func inflate(dst, src []byte, size int) ([]byte, error) {
 	return dst[:len(dst)+n], nil
 }
 
+// close frees the decoder; no decompress may run or follow.
 func (c *codec) close() {
 	if c.zstd != nil {
 		c.zstd.Close()

@@ -44,11 +44,13 @@ func (c *cpuStream) advance() bool {
 			continue
 		}
 		t := max(c.s.clock.time(c.page.Time()), event.NoTime+1)
+		// The merge and everything behind it count on order; a page that lies about its
+		// time must not break them.
 		if t < c.last {
 			c.s.diagnose("clock", 1, "stamps of a CPU run backwards; taken as the stamp before")
 			t = c.last
 		}
-		if c.gap {
+		if c.gap { // last stays what it was in front of the gap until that is delivered
 			c.rec, c.time = rec, t
 			return true
 		}
@@ -60,7 +62,8 @@ func (c *cpuStream) advance() bool {
 	}
 }
 
-// finish ends the CPU; a gap that nothing follows is delivered still.
+// finish ends the CPU. A gap that nothing follows is delivered still, once, at the time
+// of the last event: from there on the CPU is not known.
 func (c *cpuStream) finish() bool {
 	if !c.gap || c.tail {
 		return false
@@ -118,7 +121,8 @@ func (c *cpuStream) damagedPage(err error) {
 	}
 }
 
-// loses notes a gap before the next record.
+// loses notes a gap before the next record. Gaps without an event between them are one;
+// its number is known only if all of them are.
 func (c *cpuStream) loses(n int64) {
 	if !c.gap {
 		c.gap, c.lost = true, n

@@ -55,6 +55,7 @@ func (c *cursor) read(b []byte, field string) bool {
 		return false
 	}
 	if n, err := c.r.ReadAt(b, c.off); n < len(b) {
+		// The file is shorter than it was said to be, or got shorter.
 		if err == nil || errors.Is(err, io.EOF) {
 			err = event.ErrTruncated
 		}
@@ -65,6 +66,7 @@ func (c *cursor) read(b []byte, field string) bool {
 	return true
 }
 
+// u8, u16, u32 and u64 read a number in the file's byte order; 0 after an error.
 func (c *cursor) u8(field string) uint8 {
 	if !c.read(c.buf[:1], field) {
 		return 0
@@ -131,6 +133,7 @@ func (c *cursor) skip(n uint64, field string) {
 	}
 }
 
+// fits fails unless n more bytes are in the file.
 func (c *cursor) fits(n uint64, field string) bool {
 	if c.err == nil && n > uint64(c.size-c.off) {
 		c.fail(field, event.ErrTruncated)
@@ -138,6 +141,7 @@ func (c *cursor) fits(n uint64, field string) bool {
 	return c.err == nil
 }
 
+// spend takes n bytes from the budget. Whoever drops what it read may give them back.
 func (c *cursor) spend(n int64, field string) bool {
 	if *c.budget < n {
 		c.fail(field, fmt.Errorf("more than %d MiB before the events: %w", maxMeta>>20, event.ErrNotSupported))
@@ -160,6 +164,7 @@ func (c *cursor) cstring(field string) string {
 			return ""
 		}
 		if i := bytes.IndexByte(chunk, 0); i >= 0 {
+			// What was read behind the NUL belongs to the next field.
 			c.off = start + int64(i) + 1
 			return string(append(out, chunk[:i]...))
 		}

@@ -28,7 +28,8 @@ type File struct {
 	r    io.ReaderAt
 	size int64
 
-	names   *event.Names
+	names *event.Names
+	// What the head of the file says.
 	info    event.Info
 	diags   []event.Diagnostic
 	order   binary.ByteOrder
@@ -64,6 +65,7 @@ func Open(r io.ReaderAt, size int64, names *event.Names) (*File, error) {
 		f.order, f.formats.BigEndian = binary.BigEndian, true
 	}
 	c.order = f.order
+	// The file has the long of user space; header_page corrects it to the kernel's.
 	userLong := c.u8("size of long")
 	pageSize := c.u32("page size")
 	f.formats.LongSize = int(userLong)
@@ -92,6 +94,9 @@ func (f *File) finishInfo() {
 	}
 	if b := f.main(); b != nil && b.clock != "" {
 		f.info.Clock = b.clock
+	}
+	if c := f.info.Clock; c == "counter" || c == "x86-tsc" && f.clock.mult == 0 {
+		f.diagnose("clock", 1, "the trace clock "+c+" does not count nanoseconds: times and lengths are in its own units")
 	}
 }
 
@@ -145,6 +150,7 @@ func (f *File) Buffer(name string) (event.Source, error) {
 	return nil, fmt.Errorf("no ring buffer %q in this trace, it has %q", name, strings.Join(f.info.Buffers, `", "`))
 }
 
+// bufferInfo is Info as seen from one buffer, which may have a clock of its own.
 func (f *File) bufferInfo(b *buffer) event.Info {
 	info := f.info
 	if b.clock != "" {
@@ -160,6 +166,7 @@ type instance struct {
 	info event.Info
 }
 
+// Closing an instance does nothing: its file has the resources.
 func (i *instance) Info() *event.Info                            { return &i.info }
 func (i *instance) Events(o event.Options) (event.Stream, error) { return i.file.stream(i.b, o) }
 func (i *instance) Close() error                                 { return nil }

@@ -23,6 +23,7 @@ func (f *File) readHeaderInfo(c *cursor) {
 		return
 	}
 	f.layout = ringbuf.Layout{BigEndian: f.formats.BigEndian, CommitOffset: 8, CommitSize: f.formats.LongSize, DataOffset: 8 + f.formats.LongSize}
+	// Without the file the layout is that of a kernel with user space's long.
 	if len(bytes.TrimSpace(text)) == 0 { // kernels before 2.6.30 have no such file
 		return
 	}
@@ -48,6 +49,8 @@ func (f *File) readEventFormats(c *cursor) {
 	}
 }
 
+// readFormats reads the formats of one subsystem. One that cannot be read costs its
+// events their meaning, not the file.
 func (f *File) readFormats(c *cursor, system string, n uint32) {
 	for ; n > 0 && c.err == nil; n-- {
 		text := c.bytes(c.u64("size of event format"), "event format")
@@ -73,6 +76,7 @@ func (f *File) readCmdlines(c *cursor) {
 	if c.err != nil {
 		return
 	}
+	// Idle tasks are not in the list; the kernel and trace-cmd print them so.
 	f.info.Comms = map[event.PID]event.Name{0: f.names.Intern("<idle>")}
 	for line := range bytes.SplitSeq(text, []byte{'\n'}) {
 		pid, name, ok := bytes.Cut(bytes.TrimLeft(line, " "), []byte{' '})
@@ -88,7 +92,7 @@ func (f *File) readCmdlines(c *cursor) {
 func currentClock(text string) string {
 	_, rest, ok := strings.Cut(text, "[")
 	if !ok {
-		return strings.TrimSpace(text)
+		return strings.TrimSpace(text) // some writers give the name alone
 	}
 	name, _, _ := strings.Cut(rest, "]")
 	return name

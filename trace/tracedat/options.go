@@ -45,7 +45,7 @@ func (f *File) readOptions(c, file *cursor, pageSize uint32) int64 {
 		if c.err != nil {
 			return 0
 		}
-		*c.budget += int64(size)
+		*c.budget += int64(size) // dropped before the next one is read
 		sub := c.over(data)
 		if id == optDone {
 			return sub.offset("next options")
@@ -58,9 +58,9 @@ func (f *File) readOptions(c, file *cursor, pageSize uint32) int64 {
 // readOption takes one option; sub reads its data.
 func (f *File) readOption(file *cursor, id uint16, data []byte, sub *cursor, pageSize uint32) {
 	switch id {
-	case optDate, optOffset:
+	case optDate, optOffset: // host and guest corrections (TIME_SHIFT) are not applied
 		f.clock.shift(id, cutNUL(data))
-	case optTSC2NSec:
+	case optTSC2NSec: // its offset is not used by trace-cmd report either
 		f.clock.mult, f.clock.rshift = uint64(sub.u32("mult")), sub.u32("shift")
 	case optTraceClock:
 		if text := cutNUL(data); text != "" {
@@ -87,6 +87,7 @@ func (f *File) readOption(file *cursor, id uint16, data []byte, sub *cursor, pag
 			f.readPart(file, id, sub.offset("section offset"))
 		}
 	default:
+		// Known ones without use here (hooks, memory maps, guests …) are no news.
 		if id > lastKnownOption {
 			f.diagnose("unknown_option", 1, fmt.Sprintf("option %d is left out", id))
 		}
@@ -98,6 +99,7 @@ func (f *File) readOption(file *cursor, id uint16, data []byte, sub *cursor, pag
 
 // readUname reads "Linux node 6.1.0-50-rt-amd64 x86_64".
 func (f *File) readUname(text string) {
+	// The name of the node is one word; the version, which has blanks, is left out.
 	if words := strings.Fields(text); len(words) >= 4 {
 		f.info.Kernel, f.info.Machine = words[2], words[len(words)-1]
 	}
@@ -158,7 +160,7 @@ func (f *File) readBufferOption(file, sub *cursor, pageSize uint32) {
 	b := buffer{pageSize: pageSize}
 	b.table = sub.offset("offset of buffer")
 	b.name = sub.cstring("buffer name")
-	if f.codec == nil {
+	if f.codec == nil { // version 6 has the rest where the offset points
 		if sub.err == nil {
 			f.buffers = append(f.buffers, b)
 		}
@@ -166,6 +168,7 @@ func (f *File) readBufferOption(file, sub *cursor, pageSize uint32) {
 	}
 	b.clock = sub.cstring("buffer clock")
 	b.pageSize = sub.u32("buffer page size")
+	// Whether the data is compressed stands in the head of its section only.
 	head := file.sub(b.table, f.size)
 	s := readSection(head)
 	b.compressed = s.compressed()

@@ -3,6 +3,7 @@ package tracedat
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"io"
 	"os"
 	"os/exec"
@@ -157,6 +158,52 @@ func TestErrorsSayWhere(t *testing.T) {
 				t.Errorf("%v, want %s", err, test.want)
 			}
 		})
+	}
+}
+
+// TestOverlappingCPUsAreRefused: a small file must not claim to hold the same data for
+// thousands of CPUs.
+func TestOverlappingCPUsAreRefused(t *testing.T) {
+	f := testFile{version: 6}
+	var cpus []testCPU
+	for id := range 300 {
+		cpus = append(cpus, testCPU{id, [][]byte{f.page(1000).add(1, f.wakingRecord(id)).bytes()}})
+	}
+	f.buffers = []testBuffer{{cpus: cpus}}
+	data := f.file(t)
+	table := bytes.Index(data, []byte("flyrecord\x00")) + 10
+	for id := range 300 { // every entry: all data of the file
+		binary.LittleEndian.PutUint64(data[table+16*id:], 0)
+		binary.LittleEndian.PutUint64(data[table+16*id+8:], uint64(len(data)))
+	}
+	file := openBytes(t, data)
+	if n := len(file.buffers[0].cpus); n != 1 || diagnosticKinds(file.Diagnostics()) == "" {
+		t.Errorf("%d CPUs, %v", n, file.Diagnostics())
+	}
+}
+
+// TestClocksThatAreNoTime: counter has no unit at all, and TSC needs a factor.
+func TestClocksThatAreNoTime(t *testing.T) {
+	tsc := testOption{14, make([]byte, 16)}
+	tsc.data[0] = 1
+	for _, test := range []struct {
+		clock   string
+		options []testOption
+		want    string
+	}{{"local", nil, ""}, {"boot", nil, ""}, {"counter", nil, "clock"}, {"x86-tsc", nil, "clock"}, {"x86-tsc", []testOption{tsc}, ""}} {
+		f := testFile{version: 7, options: test.options}
+		f.buffers = []testBuffer{{cpus: []testCPU{{0, [][]byte{f.page(1000).add(1, f.wakingRecord(1)).bytes()}}}}}
+		data := bytes.Replace(f.file(t), []byte("\x00local\x00"), []byte("\x00"+test.clock+"\x00"), 1)
+		if extra := len(test.clock) - len("local"); extra != 0 { // the option grows, and the section
+			at := bytes.Index(data, []byte("\x00"+test.clock+"\x00"))
+			for _, back := range []int{8 + 4, 8 + 6 + 8} { // size of the option, of the section
+				binary.LittleEndian.PutUint32(data[at-back:], uint32(int(binary.LittleEndian.Uint32(data[at-back:]))+extra))
+			}
+		}
+		file := openBytes(t, data)
+		if got := diagnosticKinds(file.Diagnostics()); got != test.want || file.Info().Clock != test.clock {
+			t.Errorf("%s: diagnostics %q, clock %q", test.clock, got, file.Info().Clock)
+		}
 	}
 }
 

@@ -32,7 +32,7 @@ func (f *File) stream(b *buffer, o event.Options) (*stream, error) {
 	if b.pageSize < 64 || b.pageSize > maxPageSize || !f.layout.Valid(int(b.pageSize)) {
 		return nil, &event.FormatError{Format: f.info.Format, Offset: b.table, Field: "page size", Err: event.ErrCorrupt}
 	}
-	var symbols eventformat.Symbolizer
+	var symbols eventformat.Symbolizer // a nil *Symbols in it would not be nil
 	if f.symbols != nil {
 		symbols = f.symbols
 	}
@@ -43,6 +43,7 @@ func (f *File) stream(b *buffer, o event.Options) (*stream, error) {
 	}
 	s := &stream{file: f, names: f.names, layout: f.layout, clock: f.clock, pageSize: int(b.pageSize), decoder: d, report: o.Progress}
 	s.diags = append(s.diags, f.diags...)
+	// Events that nobody wants are passed over by their type, without decoding.
 	s.skip = make([]bool, f.formats.Len()+1)
 	for id := range s.skip {
 		kind, _ := f.formats.Kind(id)
@@ -111,6 +112,8 @@ func (s *stream) wanted(rec []byte) bool {
 
 // Next returns the next event.
 func (s *stream) Next() (*event.Event, error) {
+	// The record behind the event of the last call is released only now: until then the
+	// event could be looked at, and its page must not be reused.
 	if s.behind {
 		s.behind = false
 		if s.heap[0].advance() {
@@ -141,6 +144,7 @@ func (s *stream) gap(c *cpuStream) {
 	s.event.Reset()
 	s.event.Kind, s.event.CPU, s.event.PID = event.Gap, c.id, event.NoPID
 	s.event.Time, s.event.From, s.event.Arg = c.time, c.last, c.lost
+	// The record itself is still to come, unless it is not wanted or there is none.
 	c.gap, c.lost, c.last = false, 0, c.time
 	s.behind = c.rec == nil || !s.wanted(c.rec)
 }

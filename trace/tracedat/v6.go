@@ -37,6 +37,7 @@ func (f *File) readV6(c *cursor, pageSize uint32) error {
 			main.clock = currentClock(cutNUL(text))
 		}
 	}
+	// The options, with the instances in them, stand in front of the main buffer's table.
 	f.buffers = append([]buffer{main}, f.buffers...)
 	return f.readInstancesV6(c, int(cpus))
 }
@@ -44,12 +45,13 @@ func (f *File) readV6(c *cursor, pageSize uint32) error {
 // placeKallsyms notes where kallsyms are, and skips them.
 func (f *File) placeKallsyms(c *cursor) {
 	size := uint64(c.u32("size of kallsyms"))
-	start := *c
+	start := *c // a copy that stays there
 	c.skip(size, "kallsyms")
 	if c.err != nil {
 		return
 	}
 	f.symbols = eventformat.NewSymbols(func() []byte {
+		// Read long after the head: with a budget of its own.
 		budget := int64(maxMeta)
 		start.budget = &budget
 		return start.bytes(size, "kallsyms")

@@ -24,6 +24,7 @@ type section struct {
 	size      int64 // in the file
 }
 
+// compressed reports whether the body is.
 func (s section) compressed() bool { return s.flags&sectionCompressed != 0 }
 
 // readV7 reads the rest of a version 7 file: a chain of option sections that point to
@@ -42,6 +43,7 @@ func (f *File) readV7(c *cursor, pageSize uint32) error {
 	seen := make(map[int64]bool)
 	end := next // behind the last options that could be read
 	for n := 0; next != 0; n++ {
+		// A chain that bites its own tail would be read for ever.
 		if seen[next] || n >= maxSections {
 			return &event.FormatError{Format: c.format, Offset: next, Field: "next options", Err: event.ErrCorrupt}
 		}
@@ -52,6 +54,7 @@ func (f *File) readV7(c *cursor, pageSize uint32) error {
 			end = max(end, sub.off)
 			continue
 		}
+		// Cut behind the formats: what data there is can still be found.
 		if len(f.formats.Names()) == 0 || !errors.Is(err, event.ErrTruncated) {
 			return err
 		}
@@ -79,6 +82,8 @@ func (f *File) readOptionsSection(c *cursor, pageSize uint32) (int64, error) {
 	return next, body.err
 }
 
+// readSection reads the head of a section. Its name is not needed and in files of some
+// versions wrong.
 func readSection(c *cursor) section {
 	var s section
 	s.id = c.u16("section id")
@@ -142,7 +147,7 @@ func (f *File) readPart(c *cursor, id uint16, off int64) {
 	if body.err == nil {
 		return
 	}
-	if id == optHeaderInfo {
+	if id == optHeaderInfo { // without the layout of the pages nothing can be read
 		c.fail("header section", body.err)
 		return
 	}
