@@ -132,6 +132,9 @@ func (a *Analysis) look(p *piece, ci *timeline.CPUIndex, t, limit event.Time) ev
 	if q := p.w.Queued; q > t && q < next {
 		next = q
 	}
+	if g := p.w.GapFrom; g > t && g < next {
+		next = g
+	}
 	next = a.nextChange(p.w.Task.ID, t, next)
 	p.n, p.run = a.x.RunAt(p.cpu, t), nil
 	if p.n < 0 {

@@ -104,6 +104,10 @@ func diagnostics(f *facts, tr *timeline.Tracker, lt *latency.Tracker) []result.D
 	if lt != nil && lt.Unwoken > 0 && lt.Wakings+lt.Wakeups > 0 {
 		list = event.Diagnose(list, "inferred", lt.Unwoken, "tasks came to a CPU without a wake in the trace; no wait is counted for them")
 	}
+	if lt != nil && lt.Unseen > 0 {
+		list = event.Diagnose(list, "inferred", lt.Unseen,
+			"tasks were woken once more while they seemed to wait, so they ran unseen; these waits are not counted")
+	}
 	out := make([]result.Diagnostic, 0, len(list))
 	for _, d := range list {
 		out = append(out, result.Diagnostic{Kind: d.Kind, Count: d.Count, Text: d.Text})

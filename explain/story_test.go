@@ -52,12 +52,17 @@ func story(t *testing.T, file string) {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	r, err := explain.Explain(src, explain.Options{Kernel: strings.TrimSpace(parts["kernel"]),
-		From: event.NoTime, To: event.NoTime, Over: 1})
+	o := explain.Options{Kernel: strings.TrimSpace(parts["kernel"]), From: event.NoTime, To: event.NoTime, Over: 1}
+	r, err := explain.Explain(src, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkSums(t, r)
+	l, err := explain.Latency(src, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkSameWaits(t, r.Tasks, l.Tasks)
 	if diff := cmp.Diff(strings.TrimSpace(parts["want"]), strings.TrimSpace(tell(r, strings.Fields(parts["show"])...))); diff != "" {
 		t.Errorf("%s(-want +got):\n%s", a.Comment, diff)
 	}
@@ -74,6 +79,22 @@ func checkSums(t *testing.T, r *result.Explain) {
 		if sum != l.LatenessNS {
 			t.Errorf("wait %s: causes sum to %d ns, lateness is %d ns", l.ID, sum, l.LatenessNS)
 		}
+	}
+}
+
+// checkSameWaits holds the two verbs to each other: they count the same waits.
+func checkSameWaits(t *testing.T, explained, latency []result.Task) {
+	t.Helper()
+	type waits struct{ Wakeup, Preempted result.Waits }
+	byTask := func(tasks []result.Task) map[string]waits {
+		m := map[string]waits{}
+		for _, t := range tasks {
+			m[fmt.Sprintf("%s/%d %s %d", t.Comm, t.PID, t.Class, t.Prio)] = waits{t.Wakeup, t.Preempted}
+		}
+		return m
+	}
+	if diff := cmp.Diff(byTask(explained), byTask(latency)); diff != "" {
+		t.Errorf("explain and latency count different waits (-explain +latency):\n%s", diff)
 	}
 }
 

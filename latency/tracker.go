@@ -11,13 +11,17 @@ import (
 type Tracker struct {
 	state  *timeline.Tracker
 	emit   func(*Wait)
-	tasks  []waiting // by timeline.TaskID
-	gaps   [][]gap   // by CPU
+	tasks  []waiting  // by timeline.TaskID
+	gaps   [][]gap    // by CPU
+	gapTo  event.Time // end of the newest gap of any CPU, NoTime before the first
 	lastAt event.Time
 
 	// Unwoken counts tasks that came to a CPU although nothing had made them runnable:
 	// their wake was lost or is not recorded. They give no wait.
 	Unwoken int64
+	// Unseen counts waits whose end is not in the trace: the task was queued, and woken
+	// once more, so it ran and slept in between. They are not handed out.
+	Unseen int64
 	// Wakings and Wakeups count the events, so that a reader can say which are missing.
 	Wakings, Wakeups int64
 }
@@ -37,6 +41,11 @@ type waiting struct {
 	// tentative marks a wait that began at the switch-out because of an early waking;
 	// a second waking proves that the task slept after all.
 	tentative bool
+	// woken is set once a sched_waking was seen for the task.
+	woken bool
+	// doubt is the first moment from which something else than a gap on its CPU says that
+	// the wait is not what it seems; NoTime: nothing does.
+	doubt event.Time
 }
 
 type gap struct{ from, to event.Time }
@@ -44,7 +53,7 @@ type gap struct{ from, to event.Time }
 // NewTracker returns a tracker on top of state that hands each finished wait to emit;
 // the Wait is valid until emit returns.
 func NewTracker(state *timeline.Tracker, emit func(*Wait)) *Tracker {
-	return &Tracker{state: state, emit: emit}
+	return &Tracker{state: state, emit: emit, gapTo: event.NoTime}
 }
 
 func (tr *Tracker) of(t *timeline.Task) *waiting {
@@ -56,7 +65,7 @@ func (tr *Tracker) of(t *timeline.Task) *waiting {
 
 // Push takes in the next event together with what it meant to the timeline.
 func (tr *Tracker) Push(ev *event.Event, step timeline.Step) {
-	tr.lastAt = ev.Time
+	tr.lastAt = max(tr.lastAt, ev.Time)
 	if step.BrokenFrom != event.NoTime {
 		tr.addGap(ev.CPU, step.BrokenFrom, ev.Time)
 	}
@@ -77,6 +86,10 @@ func (tr *Tracker) Push(ev *event.Event, step timeline.Step) {
 		if step.Task != nil {
 			tr.migrate(ev, step.Task)
 		}
+	case event.SchedProcessFree:
+		if step.Task != nil {
+			tr.of(step.Task).active = false // what ended its wait was lost
+		}
 	}
 }
 
@@ -88,15 +101,24 @@ func (tr *Tracker) addGap(c event.CPU, from, to event.Time) {
 		tr.gaps = append(tr.gaps, nil)
 	}
 	tr.gaps[c] = append(tr.gaps[c], gap{from, to})
+	tr.gapTo = max(tr.gapTo, to)
 }
 
 // waking starts a wait, or remembers the wake of a task that has not yet left its CPU.
 func (tr *Tracker) waking(ev *event.Event, t *timeline.Task) {
 	w := tr.of(t)
+	w.woken = true
 	switch {
 	case t.Status == timeline.StatusRunning:
 		w.early = true
 		w.wait.Waker = wakerOf(ev, tr.state)
+		return
+	case w.active && w.wait.Kind == Wakeup && w.wait.Queued != event.NoTime:
+		// The kernel wakes only a task that sleeps, so since it was queued this one ran.
+		tr.Unseen++
+	case w.active && w.wait.Kind != Wakeup && tr.gapTo >= w.wait.Woken:
+		// It was preempted on its way to sleep, or it ran and slept in the gap.
+		w.doubtFrom(w.wait.Woken)
 		return
 	case w.active && !w.tentative:
 		return // several wakings before it runs are one wait, from the first
@@ -117,6 +139,9 @@ func (tr *Tracker) wakeup(ev *event.Event, t *timeline.Task) {
 		tr.begin(w, t, Wakeup, ev.Time)
 		w.wait.Waker = wakerOf(ev, tr.state)
 		w.wait.New = ev.Kind == event.SchedWakeupNew
+		if !w.wait.New && (w.woken || tr.Wakings > 0 && tr.gapTo != event.NoTime) {
+			w.doubtFrom(ev.Time) // sched_waking is recorded, but this one was lost
+		}
 	}
 	w.tentative = false
 	if w.wait.Queued != event.NoTime || w.wait.Kind != Wakeup {
@@ -131,8 +156,24 @@ func (tr *Tracker) wakeup(ev *event.Event, t *timeline.Task) {
 
 func (tr *Tracker) migrate(ev *event.Event, t *timeline.Task) {
 	w := tr.of(t)
-	if w.active && ev.Target != event.NoCPU {
-		w.wait.Moves = append(w.wait.Moves, Move{ev.Time, ev.Target})
+	if !w.active || ev.Target == event.NoCPU {
+		return
+	}
+	if placed := w.wait.Kind != Wakeup || w.wait.Queued != event.NoTime; placed && ev.Orig != event.NoCPU {
+		from := w.wait.CPU
+		if n := len(w.wait.Moves); n > 0 {
+			from = w.wait.Moves[n-1].To
+		}
+		if from != ev.Orig {
+			w.doubtFrom(w.wait.Woken) // it went elsewhere unseen, and may have run there
+		}
+	}
+	w.wait.Moves = append(w.wait.Moves, Move{ev.Time, ev.Target})
+}
+
+func (w *waiting) doubtFrom(t event.Time) {
+	if w.doubt == event.NoTime || t < w.doubt {
+		w.doubt = t
 	}
 }
 
@@ -143,7 +184,7 @@ func (tr *Tracker) begin(w *waiting, t *timeline.Task, k Kind, at event.Time) {
 	if w.left != 0 {
 		w.wait.Left = w.left
 	}
-	w.active, w.early, w.tentative = true, false, false
+	w.active, w.early, w.tentative, w.doubt = true, false, false, event.NoTime
 }
 
 func (tr *Tracker) schedSwitch(ev *event.Event, step timeline.Step) {
@@ -192,6 +233,12 @@ func (tr *Tracker) finish(w *waiting, t *timeline.Task, ev *event.Event) {
 		// It was moved without an event (sched_migrate_task is not recorded, or comes
 		// late): where it was queued till then is what the wakeup said.
 		w.wait.Moves = append(w.wait.Moves, Move{ev.Time, ev.CPU})
+		if gap := tr.gapOn(ev.CPU, w.wait.Woken, ev.Time); gap != event.NoTime {
+			w.doubtFrom(gap) // since when it was there is not known
+		}
+	}
+	if w.tentative && tr.Wakeups > 0 {
+		w.doubtFrom(w.wait.Woken) // no sched_wakeup says that this wake was not used up before
 	}
 	tr.complete(w, t)
 	tr.emit(&w.wait)
@@ -202,6 +249,9 @@ func (tr *Tracker) complete(w *waiting, t *timeline.Task) {
 	w.wait.Comm = t.Comm
 	w.wait.Prio, w.wait.Base = t.Prio, t.Base
 	w.wait.GapFrom = tr.gapWithin(&w.wait)
+	if w.doubt != event.NoTime && (w.wait.GapFrom == event.NoTime || w.doubt < w.wait.GapFrom) {
+		w.wait.GapFrom = w.doubt
+	}
 }
 
 // gapWithin returns the start of the first gap that overlaps w on a CPU where it was

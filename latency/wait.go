@@ -71,9 +71,9 @@ type Wait struct {
 	Prio  event.Prio // effective priority during the wait
 	Base  event.Prio // without an inherited boost
 
-	// GapFrom is the first moment from which the trace cannot be trusted on a CPU
-	// where the task was queued; NoTime: it can. The length of such a wait is at most
-	// an upper bound.
+	// GapFrom is the first moment from which the wait cannot be trusted: events were lost
+	// on a CPU where the task was queued, or its own events do not fit together; NoTime:
+	// it can. The length of such a wait is a number without meaning.
 	GapFrom event.Time
 }
 
@@ -110,13 +110,14 @@ func (w *Wait) ID() string { return ID(w.Task.PID, w.Woken) }
 func ID(pid event.PID, woken event.Time) string {
 	b := strconv.AppendInt(nil, int64(pid), 10)
 	b = append(b, '@')
+	ns := uint64(woken)
 	if woken < 0 {
 		b = append(b, '-')
-		woken = -woken
+		ns = -ns
 	}
-	b = strconv.AppendInt(b, int64(woken)/1e9, 10)
+	b = strconv.AppendUint(b, ns/1e9, 10)
 	b = append(b, '.')
-	us := strconv.FormatInt(int64(woken)%1e9/1e3, 10)
+	us := strconv.FormatUint(ns%1e9/1e3, 10)
 	for range 6 - len(us) {
 		b = append(b, '0')
 	}

@@ -11,7 +11,8 @@ const maxCPUs = 8192
 // Needs has the kinds that a Tracker must see for its state and its checks.
 var Needs = event.Kinds(event.SchedSwitch, event.SchedWaking, event.SchedWakeup, event.SchedWakeupNew,
 	event.SchedMigrateTask, event.SchedPISetprio, event.SchedProcessFork, event.SchedProcessExec,
-	event.SchedProcessExit, event.SchedProcessFree, event.TaskNewtask, event.TaskRename, event.SysEnter)
+	event.SchedProcessExit, event.SchedProcessFree, event.TaskNewtask, event.TaskRename, event.SysEnter,
+	event.SysExit) | showsCurrent
 
 // CPU is what the tracker knows of one CPU.
 type CPU struct {
@@ -186,6 +187,11 @@ func (tr *Tracker) Push(ev *event.Event) Step {
 			step.Task = cur
 			cur.Yielding = kernel.IsYieldSyscall(tr.machine, ev.Arg, tr.names.String(ev.Name))
 		}
+	case event.SysExit:
+		if cur := c.Current; cur != nil {
+			step.Task = cur
+			cur.Yielding = false
+		}
 	default:
 		step.Task = c.Current
 	}
@@ -198,9 +204,12 @@ func (t *Task) seen(p event.Prio) {
 		return
 	}
 	t.Prio = p
-	if !t.Boosted {
-		t.Base = p
+	if t.Boosted && p < t.Base {
+		return
 	}
+	// A boost only raises: where the priority is no better than its own there is none any
+	// more, whether or not its end was seen.
+	t.Base, t.Boosted = p, false
 }
 
 // setprio follows priority inheritance: a raise above what the task has of its own is a
@@ -211,8 +220,8 @@ func (t *Task) setprio(old, now event.Prio) {
 		t.Base, t.Boosted = old, true
 	case !t.Boosted:
 		t.Base = now // the boost began before the trace
-	default:
-		t.Boosted = now != t.Base
+	case now >= t.Base:
+		t.Base, t.Boosted = now, false
 	}
 	t.Prio = now
 }
@@ -228,10 +237,12 @@ func (tr *Tracker) wokenNew(ev *event.Event) *Task {
 	return t
 }
 
-// free ends the pid, so that the next task with the number is another one.
+// free ends the pid, so that the next task with the number is another one. The event comes
+// an RCU grace period after the number was given back: if it is that of a new or a
+// runnable task already, the freed one is an older task.
 func (tr *Tracker) free(ev *event.Event, step *Step) {
 	t := tr.living.get(ev.Task)
-	if t == nil || t.Status == StatusRunning {
+	if t == nil || t.Status == StatusRunning || t.Status == StatusNew || t.Status == StatusReady {
 		return
 	}
 	step.Task = t
