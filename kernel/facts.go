@@ -32,12 +32,8 @@ type Facts struct {
 	// RTThrottling: real-time runqueues are throttled by sched_rt_runtime_us by
 	// default. From 6.12 only with CONFIG_RT_GROUP_SCHED.
 	RTThrottling Answer
-	// LazyFlagBit1: bit 0x02 of common_flags means NEED_RESCHED_LAZY (6.13 and later),
-	// before that "interrupt state not supported".
-	LazyFlagBit1 Answer
-	// LazyFlagBit7: bit 0x80 of common_flags means need-resched-lazy, as the separate
-	// -rt patch up to 6.12 has it, instead of "softirqs disabled".
-	LazyFlagBit7 Answer
+	// Flags is what the bits of common_flags and common_preempt_count mean.
+	Flags FlagFacts
 	// FairServerRuntime and FairServerPeriod are the defaults of the deadline server.
 	FairServerRuntime, FairServerPeriod int64
 	// RTRuntime and RTPeriod are the defaults of sched_rt_runtime_us and
@@ -70,6 +66,7 @@ func Of(release string) Facts {
 	}
 	f.Version, f.Known = parseVersion(release)
 	if !f.Known {
+		f.Flags = unknownFlags
 		return f
 	}
 	v := f.Version
@@ -82,7 +79,6 @@ func Of(release string) Facts {
 	}
 	f.FairServer = answer(v.AtLeast(6, 12))
 	f.RTThrottling = answer(!v.AtLeast(6, 12))
-	f.LazyFlagBit1 = answer(v.AtLeast(6, 13))
-	f.LazyFlagBit7 = answer(rt && v.AtLeast(4, 0) && !v.AtLeast(6, 13))
+	f.Flags = flagFacts(v, rt)
 	return f
 }

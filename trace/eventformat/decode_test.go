@@ -124,7 +124,7 @@ func TestDecodeFillsTheEvent(t *testing.T) {
 		for _, test := range kindTests {
 			t.Run(fmt.Sprint(order, "/", test.name), func(t *testing.T) {
 				d, names := one(t, test.system, formatText(test.event, 99, commonText, test.fields, `""`), order == byteOrder(binary.BigEndian), 8,
-					Context{Kernel: "6.1.0", Symbols: NewSymbols(func() []byte { return []byte(kallsymsText) }), Strings: strings,
+					Context{Bits: CommonBits{LazyWithCount: 0x20, MigrateDisable: true}, Symbols: NewSymbols(func() []byte { return []byte(kallsymsText) }), Strings: strings,
 						Comms: map[event.PID]event.Name{}})
 				rec := recordOf(order, 99, 0x09, 0x21, 42, test.size)
 				for _, v := range test.values {
@@ -209,7 +209,7 @@ func put(o byteOrder, rec []byte, f field) {
 func TestLazyDepthAndMigrateDisableOfRT(t *testing.T) {
 	const rt = commonText + "\tfield:unsigned char common_preempt_lazy_count;\toffset:8;\tsize:1;\tsigned:0;\n" +
 		"\tfield:unsigned short common_migrate_disable;\toffset:10;\tsize:2;\tsigned:0;\n"
-	d, _ := one(t, "irq", formatText("softirq_entry", 9, rt, []string{"unsigned int vec;12;4;0"}, `""`), false, 8, Context{Kernel: "5.10.1-rt20"})
+	d, _ := one(t, "irq", formatText("softirq_entry", 9, rt, []string{"unsigned int vec;12;4;0"}, `""`), false, 8, Context{Bits: CommonBits{LazyWithCount: 0x80}})
 	rec := recordOf(binary.LittleEndian, 9, 0x80, 0x12, 1, 16)
 	rec[8], rec[10], rec[12] = 3, 4, 1
 	var e event.Event
@@ -221,27 +221,31 @@ func TestLazyDepthAndMigrateDisableOfRT(t *testing.T) {
 	}
 }
 
-// TestFlagBits: what the bits that changed mean on which kernel.
+// TestFlagBits: a lazy bit means what the kernel's facts say, depending on the field that
+// marks the old PREEMPT_LAZY; all other bits keep their meaning.
 func TestFlagBits(t *testing.T) {
 	for _, test := range []struct {
-		release   string
+		name      string
+		common    CommonBits
 		lazyCount bool
 		bits      [3]event.Flags // 0x02, 0x20, 0x80
 	}{
-		{"", false, [3]event.Flags{event.IRQsNoSupport, event.PreemptResched, event.BHOff}},
-		{"4.4.0", false, [3]event.Flags{event.IRQsNoSupport, event.PreemptResched, event.BHOff}},
-		{"5.10.1-rt20", true, [3]event.Flags{event.IRQsNoSupport, event.PreemptResched, event.NeedReschedLazy}},
-		{"6.1.0-50-amd64", false, [3]event.Flags{event.IRQsNoSupport, event.PreemptResched, event.BHOff}},
-		{"6.1.0-50-rt-amd64", true, [3]event.Flags{event.IRQsNoSupport, event.NeedReschedLazy, event.BHOff}},
-		{"6.12.107+deb12-rt-amd64", false, [3]event.Flags{event.NeedReschedLazy, event.PreemptResched, event.BHOff}},
-		{"6.12.107+deb12-amd64", false, [3]event.Flags{event.IRQsNoSupport, event.PreemptResched, event.BHOff}},
-		{"6.13.0", false, [3]event.Flags{event.NeedReschedLazy, event.PreemptResched, event.BHOff}},
-		{"7.0.0-rc1", false, [3]event.Flags{event.NeedReschedLazy, event.PreemptResched, event.BHOff}},
+		{"no lazy reschedule", CommonBits{}, false, [3]event.Flags{event.IRQsNoSupport, event.PreemptResched, event.BHOff}},
+		{"5.10-rt", CommonBits{LazyWithCount: 0x80}, true, [3]event.Flags{event.IRQsNoSupport, event.PreemptResched, event.NeedReschedLazy}},
+		{"6.1-rt", CommonBits{LazyWithCount: 0x20}, true, [3]event.Flags{event.IRQsNoSupport, event.NeedReschedLazy, event.BHOff}},
+		{"6.1", CommonBits{LazyWithCount: 0x20}, false, [3]event.Flags{event.IRQsNoSupport, event.PreemptResched, event.BHOff}},
+		{"6.13", CommonBits{LazyWithCount: 0x20, Lazy: 0x02}, false, [3]event.Flags{event.NeedReschedLazy, event.PreemptResched, event.BHOff}},
 	} {
-		table, _ := flagTable(test.release, test.lazyCount)
+		table := flagTable(test.common, test.lazyCount)
 		for i, raw := range []int{0x02, 0x20, 0x80} {
 			if got, want := table[raw], event.FlagsKnown|test.bits[i]; got != want {
-				t.Errorf("%q: %#x is %#x, want %#x", test.release, raw, got, want)
+				t.Errorf("%s: %#x is %#x, want %#x", test.name, raw, got, want)
+			}
+		}
+		for raw, want := range map[int]event.Flags{0x01: event.IRQsOff, 0x04: event.NeedResched, 0x08: event.HardIRQ,
+			0x10: event.SoftIRQ, 0x40: event.NMI} {
+			if got := table[raw]; got != event.FlagsKnown|want {
+				t.Errorf("%s: %#x is %#x, want %#x", test.name, raw, got, want)
 			}
 		}
 	}

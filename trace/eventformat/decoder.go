@@ -13,7 +13,7 @@ var ErrShort = errors.New("record is shorter than its format")
 // Context is what a trace knows beside its formats. Everything in it may be absent.
 type Context struct {
 	Names   *event.Names // required
-	Kernel  string       // uname release; decides what the bits of common_flags mean
+	Bits    CommonBits   // what the bits of common_flags and common_preempt_count mean
 	Comms   map[event.PID]event.Name
 	TGIDs   map[event.PID]event.PID
 	Symbols Symbolizer
@@ -40,7 +40,6 @@ type Decoder struct {
 	unknown *program
 	typ     access
 	flags   [256]event.Flags
-	nibbles bool // the upper half of common_preempt_count is migrate_disable
 
 	// Caches in front of Names, Symbols and the saved command lines.
 	comms commCache
@@ -59,7 +58,7 @@ func (s *Set) NewDecoder(ctx Context) (*Decoder, error) {
 	}
 	d := &Decoder{set: s, ctx: ctx, head: head, typ: newAccess(head.Field("common_type"), s.BigEndian), byID: make([]*program, s.Len()),
 		tasks: newTasks(ctx.Comms, ctx.TGIDs)}
-	d.flags, d.nibbles = flagTable(ctx.Kernel, head.Field("common_preempt_lazy_count") != nil)
+	d.flags = flagTable(ctx.Bits, head.Field("common_preempt_lazy_count") != nil)
 	d.unknown = d.compile(-1)
 	return d, nil
 }
@@ -137,7 +136,7 @@ func (d *Decoder) fillCommon(p *program, e *event.Event, rec []byte) bool {
 	}
 	if v, ok := p.count.get(rec); ok {
 		e.PreemptDepth = uint8(v)
-		if d.nibbles {
+		if d.ctx.Bits.MigrateDisable {
 			e.PreemptDepth, e.MigrateDisable = uint8(v)&0xf, uint8(v)>>4
 		}
 	}

@@ -14,5 +14,6 @@
 // Facts: the kernel's Documentation/trace/events.rst ("Event formats") and ftrace.rst.
 //
 // It does not read files or pages (trace/tracedat, trace/perfdata, trace/ringbuf), and it
-// knows no kernel version except for the bits of common_flags, which no format describes.
+// knows no kernel version: what the bits of common_flags mean, which no format describes,
+// is told to it (CommonBits).
 package eventformat

@@ -140,7 +140,7 @@ func TestDecodeAllocatesNothing(t *testing.T) {
 // BenchmarkDecode decodes a sched_switch, the most frequent event with most fields.
 func BenchmarkDecode(b *testing.B) {
 	test := kindTests[0]
-	d, _ := one(b, test.system, formatText(test.event, 99, commonText, test.fields, `""`), false, 8, Context{Kernel: "6.1.0"})
+	d, _ := one(b, test.system, formatText(test.event, 99, commonText, test.fields, `""`), false, 8, Context{})
 	rec := recordOf(binary.LittleEndian, 99, 1, 2, 134, test.size)
 	for _, v := range test.values {
 		put(binary.LittleEndian, rec, v)

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/trace/eventformat"
 	"github.com/whylate/whylate/trace/ringbuf"
 )
@@ -36,7 +37,7 @@ func (f *File) stream(b *buffer, o event.Options) (*stream, error) {
 	if f.symbols != nil {
 		symbols = f.symbols
 	}
-	d, err := f.formats.NewDecoder(eventformat.Context{Names: f.names, Kernel: f.info.Kernel, Comms: f.info.Comms,
+	d, err := f.formats.NewDecoder(eventformat.Context{Names: f.names, Bits: commonBits(f.info.Kernel), Comms: f.info.Comms,
 		TGIDs: f.info.TGIDs, Symbols: symbols, Strings: f.strings, OtherText: o.OtherText})
 	if err != nil {
 		return nil, err
@@ -65,6 +66,14 @@ func (f *File) stream(b *buffer, o event.Options) (*stream, error) {
 		s.sift(i)
 	}
 	return s, nil
+}
+
+// commonBits is what the kernel of the trace is known to mean by the bits that no format
+// describes. Of an unknown kernel it assumes a recent one: there a depth above 15, which
+// no healthy kernel reaches, is always migrate_disable.
+func commonBits(release string) eventformat.CommonBits {
+	f := kernel.Of(release).Flags
+	return eventformat.CommonBits{LazyWithCount: f.LazyBitWithCount, Lazy: f.LazyBit, MigrateDisable: f.MigrateDisable != kernel.No}
 }
 
 // start begins to read the data of one CPU.
