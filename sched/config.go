@@ -1,0 +1,47 @@
+package sched
+
+import "github.com/whylate/whylate/event"
+
+// PreemptModel says where a task can lose its CPU.
+type PreemptModel uint8
+
+// The preemption models, by their names in the kernel's configuration.
+const (
+	PreemptFull      PreemptModel = iota // anywhere that preemption is on
+	PreemptNone                          // on the way to user mode
+	PreemptVoluntary                     // there, and at might_sleep()
+	PreemptLazy                          // full for real-time, at the tick for fair
+	PreemptRT                            // full, with sleeping spinlocks and threaded interrupts
+)
+
+// Config is what a kernel is built and booted with, as far as the model knows it. Times
+// are ns.
+type Config struct {
+	CPUs    int
+	Tick    event.Time // distance of two ticks, 1 s / HZ
+	Preempt PreemptModel
+
+	// RRTimeslice is what a SCHED_RR task gets, in ticks; RR_TIMESLICE.
+	RRTimeslice int
+	// DLBandwidth is the share of all CPUs that deadline tasks may have, of 1 << 20:
+	// sched_rt_runtime_us / sched_rt_period_us. Negative: no limit.
+	DLBandwidth int64
+
+	// Features, by the kernel's names.
+	HRTick    bool // HRTICK
+	HRTickDL  bool // HRTICK_DL: deadline runtime is enforced to the ns, not at ticks
+	RTPushIPI bool // RT_PUSH_IPI: pulling asks the overloaded CPU to push
+	TTWUQueue bool // TTWU_QUEUE: a remote wake is finished by the target CPU
+
+	// StatRuntimeRT: real-time tasks emit sched_stat_runtime (up to 6.6).
+	StatRuntimeRT bool
+}
+
+// DefaultConfig is a kernel as distributions build it: HZ=250, full preemption, RR slice
+// 100 ms, 95 % for deadline tasks.
+func DefaultConfig(cpus int) Config {
+	return Config{CPUs: cpus, Tick: 4_000_000, RRTimeslice: 25, DLBandwidth: 950_000 * bwUnit / 1_000_000}
+}
+
+// bwUnit is a bandwidth of one CPU; BW_UNIT, 1 << BW_SHIFT.
+const bwUnit int64 = 1 << 20

@@ -1,0 +1,18 @@
+// Package sched is the scheduler model. It mirrors kernel/sched: runqueues, the classes
+// stop, deadline, real-time, fair and idle in one package, under the kernel's names.
+//
+//  1. The machine calls TryToWakeUp, Schedule, SchedulerTick, TimerExpired and the
+//     setters, each at the moment that Host.Now tells.
+//  2. The classes change their queues and say through Host.Resched which CPU should
+//     schedule, through Host.SetTimer when they want to be called again, and through
+//     Host.Emit what a kernel's tracepoints would say.
+//  3. Every operation counts the work that it did; what that costs is the machine's
+//     business. With zero costs the model reproduces what is proven on paper.
+//
+// State is integers only: no time but Host.Now, no input or output, no randomness, no
+// floating point. Where versions of the kernel differ, Config names the feature.
+//
+// Until the fair class has its own rooms, fair tasks are picked by plain weighted
+// virtual run time (fair.go): shares are right in the long run, latencies are not the
+// kernel's.
+package sched

@@ -1,0 +1,57 @@
+package sched
+
+import "github.com/whylate/whylate/event"
+
+// emitSwitch is the tracepoint sched_switch. Its stamp lies before the switch itself.
+func (s *Sched) emitSwitch(c event.CPU, prev, next *Task, state event.State) {
+	var ev event.Event
+	ev.Reset()
+	ev.Kind = event.SchedSwitch
+	ev.Task, ev.TaskComm, ev.TaskPrio, ev.State = prev.PID, prev.Comm, prev.prio, state
+	ev.Next, ev.NextComm, ev.NextPrio = next.PID, next.Comm, next.prio
+	s.host.Emit(c, &ev)
+}
+
+// emitWaking is sched_waking: before placement, so target_cpu is where the task last was.
+func (s *Sched) emitWaking(c event.CPU, p *Task) {
+	var ev event.Event
+	ev.Reset()
+	ev.Kind = event.SchedWaking
+	ev.Task, ev.TaskComm, ev.TaskPrio, ev.Target = p.PID, p.Comm, p.prio, p.cpu
+	s.host.Emit(c, &ev)
+}
+
+// emitWake is sched_wakeup or sched_wakeup_new: after the enqueue.
+func (s *Sched) emitWake(c event.CPU, k event.Kind, p *Task) {
+	var ev event.Event
+	ev.Reset()
+	ev.Kind = k
+	ev.Task, ev.TaskComm, ev.TaskPrio, ev.Target, ev.Arg = p.PID, p.Comm, p.prio, p.cpu, 1
+	s.host.Emit(c, &ev)
+}
+
+func (s *Sched) emitMigrate(c event.CPU, p *Task, to event.CPU) {
+	var ev event.Event
+	ev.Reset()
+	ev.Kind = event.SchedMigrateTask
+	ev.Task, ev.TaskComm, ev.TaskPrio, ev.Orig, ev.Target = p.PID, p.Comm, p.prio, p.cpu, to
+	s.host.Emit(c, &ev)
+}
+
+func (s *Sched) emitSetprio(c event.CPU, p *Task, old, now event.Prio) {
+	var ev event.Event
+	ev.Reset()
+	ev.Kind = event.SchedPISetprio
+	ev.Task, ev.TaskComm, ev.TaskPrio, ev.NextPrio = p.PID, p.Comm, old, now
+	s.host.Emit(c, &ev)
+}
+
+// emitRuntime is sched_stat_runtime. vruntime is 0 for real-time tasks, NoArg where the
+// kernel does not print it.
+func (s *Sched) emitRuntime(c event.CPU, p *Task, ns event.Time, vruntime int64) {
+	var ev event.Event
+	ev.Reset()
+	ev.Kind = event.SchedStatRuntime
+	ev.Task, ev.TaskComm, ev.TaskPrio, ev.Arg, ev.Arg2 = p.PID, p.Comm, p.prio, int64(ns), vruntime
+	s.host.Emit(c, &ev)
+}

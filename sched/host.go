@@ -1,0 +1,48 @@
+package sched
+
+import "github.com/whylate/whylate/event"
+
+// Host is the machine under the scheduler.
+type Host interface {
+	// Now is the time in ns.
+	Now() event.Time
+	// Resched says that c should call Schedule as soon as it may; resched_curr(). from is
+	// the CPU on which this was decided: another one needs an interrupt between them. With
+	// lazy it is enough at the next tick or on the way to user mode.
+	Resched(from, c event.CPU, lazy bool)
+	// SetTimer starts t, or moves it, to expire at at.
+	SetTimer(t Timer, at event.Time)
+	// CancelTimer stops t; a timer that does not run is none of its business.
+	CancelTimer(t Timer)
+	// Kick runs what PushCPU does on c in an interrupt: RT_PUSH_IPI.
+	Kick(from, c event.CPU)
+	// Emit hands out what a tracepoint would say. Time, CPU and the current task are
+	// filled in by the host; ev is only valid during the call.
+	Emit(c event.CPU, ev *event.Event)
+}
+
+// TimerKind says which of the scheduler's timers expires.
+type TimerKind uint8
+
+// The timers of the scheduler.
+const (
+	TimerDL       TimerKind = iota // dl_task_timer: replenishment of a throttled deadline task
+	TimerInactive                  // inactive_task_timer: the 0-lag time of a deadline task
+	TimerHRTick                    // hrtick of a CPU
+)
+
+// Timer names a timer: of a task, or with Task nil of a CPU.
+type Timer struct {
+	Kind TimerKind
+	CPU  event.CPU
+	Task *Task
+}
+
+// Work counts what an operation did, for the machine to price.
+type Work struct {
+	Enqueues, Dequeues int // of any class
+	Picks              int
+	Searched           int // CPUs or tasks looked at
+	Migrations         int
+	Switches           int
+}

@@ -1,0 +1,153 @@
+package sched
+
+import "github.com/whylate/whylate/event"
+
+// Policy is a scheduling policy, with the numbers of sched(7).
+type Policy uint8
+
+// The policies.
+const (
+	Normal   Policy = 0 // SCHED_OTHER
+	FIFO     Policy = 1
+	RR       Policy = 2
+	Batch    Policy = 3
+	Idle     Policy = 5
+	Deadline Policy = 6
+
+	stopPolicy Policy = 250 // the stop class has no policy of its own
+	idleTask   Policy = 251
+)
+
+// String is the policy's name in sched(7).
+func (p Policy) String() string {
+	switch p {
+	case Normal:
+		return "SCHED_OTHER"
+	case FIFO:
+		return "SCHED_FIFO"
+	case RR:
+		return "SCHED_RR"
+	case Batch:
+		return "SCHED_BATCH"
+	case Idle:
+		return "SCHED_IDLE"
+	case Deadline:
+		return "SCHED_DEADLINE"
+	}
+	return "?"
+}
+
+// class is a scheduling class; a lower one goes first.
+type class uint8
+
+const (
+	stopClass class = iota
+	dlClass
+	rtClass
+	fairClass
+	idleClass
+)
+
+// Attr is what sched_setattr(2) sets. Times are ns.
+type Attr struct {
+	Policy   Policy
+	Priority int // 1–99 for FIFO and RR
+	Nice     int // −20–19 for the fair policies
+	Runtime  event.Time
+	Deadline event.Time
+	Period   event.Time // 0: as Deadline
+	Reclaim  bool       // SCHED_FLAG_RECLAIM
+	Overrun  bool       // SCHED_FLAG_DL_OVERRUN
+}
+
+// prio returns the kernel's priority number of a; normal_prio().
+func (a *Attr) prio() event.Prio {
+	switch a.Policy {
+	case Deadline:
+		return event.PrioDeadline
+	case FIFO, RR:
+		return event.Prio(99 - a.Priority)
+	case stopPolicy:
+		return 0
+	}
+	return event.DefaultPrio + event.Prio(a.Nice)
+}
+
+func (a *Attr) class() class {
+	switch a.Policy {
+	case stopPolicy:
+		return stopClass
+	case Deadline:
+		return dlClass
+	case FIFO, RR:
+		return rtClass
+	case idleTask:
+		return idleClass
+	}
+	return fairClass
+}
+
+// Task is one task; task_struct.
+type Task struct {
+	PID  event.PID
+	Comm event.Name
+	Attr Attr
+
+	// State is what the task is when it is not runnable; R while it is, also while it
+	// waits in a queue.
+	State event.State
+
+	prio  event.Prio // effective, with an inherited boost
+	class class      // of prio
+	cpu   event.CPU  // the queue that it is in, or was last
+	onRQ  bool
+	onCPU bool
+	mask  cpuMask
+	// migrateDisabled counts migrate_disable() calls.
+	migrateDisabled int
+
+	execStart      event.Time
+	sumExecRuntime event.Time
+
+	donor *Task // whose priority it has inherited; nil: its own
+	rt    rtEntity
+	dl    dlEntity
+	se    fairEntity
+
+	// Data belongs to the host.
+	Data any
+}
+
+// CPU returns the CPU in whose queue the task is or was last.
+func (p *Task) CPU() event.CPU { return p.cpu }
+
+// Prio returns the effective priority; task_struct.prio.
+func (p *Task) Prio() event.Prio { return p.prio }
+
+// OnRQ reports whether the task is runnable.
+func (p *Task) OnRQ() bool { return p.onRQ }
+
+// Running reports whether the task is current on its CPU.
+func (p *Task) Running() bool { return p.onCPU }
+
+// Boosted reports whether the task has inherited its priority.
+func (p *Task) Boosted() bool { return p.donor != nil }
+
+// SumExecRuntime returns how long the task has run, up to the last update; ns.
+func (p *Task) SumExecRuntime() event.Time { return p.sumExecRuntime }
+
+// allowed reports whether p may run on c; cpumask_test_cpu(cpu, p->cpus_ptr).
+func (p *Task) allowed(c event.CPU) bool {
+	if p.migrateDisabled > 0 {
+		return c == p.cpu
+	}
+	return p.mask.has(c)
+}
+
+// nrCPUsAllowed is p->nr_cpus_allowed.
+func (p *Task) nrCPUsAllowed() int {
+	if p.migrateDisabled > 0 {
+		return 1
+	}
+	return p.mask.count()
+}
