@@ -15,6 +15,23 @@ type Stream interface {
 	Close() error
 }
 
+// Counter is what a Stream may have beside: it knows how many events Options.Want left
+// out, so that the size of a trace can be told without decoding all of it. Gaps are no
+// events here. A Stream that wraps another one should pass the answer on.
+type Counter interface {
+	// PassedOver is the number of events that the stream met and did not deliver since
+	// nobody wanted them; complete after io.EOF.
+	PassedOver() int64
+}
+
+// PassedOver returns what s counted, 0 for a stream that does not count.
+func PassedOver(s Stream) int64 {
+	if c, ok := s.(Counter); ok {
+		return c.PassedOver()
+	}
+	return 0
+}
+
 // Info is what a trace says about itself before its first event.
 type Info struct {
 	Format     string       // "trace.dat v7", "ftrace text", "perf script"

@@ -90,6 +90,9 @@ func (s *cutStream) Diagnostics() []event.Diagnostic {
 	return event.Diagnose(list, "truncated", 1, "the compressed file ends too early: the end of the trace is missing")
 }
 
+// PassedOver passes the answer of the stream on; see event.Counter.
+func (s *cutStream) PassedOver() int64 { return event.PassedOver(s.Stream) }
+
 // Close closes the file and removes what was spooled for it.
 func (f *File) Close() error {
 	return errors.Join(f.Source.Close(), f.in.close())

@@ -43,3 +43,6 @@ func (s *interruptibleStream) Next() (*event.Event, error) {
 	}
 	return s.Stream.Next()
 }
+
+// PassedOver passes the answer of the stream on; see event.Counter.
+func (s *interruptibleStream) PassedOver() int64 { return event.PassedOver(s.Stream) }

@@ -72,6 +72,9 @@ func (s *stream) decode(ev *event.Event, p *prefix) bool {
 	k := s.lookup(name)
 	ev.Kind, ev.Name = k.kind, k.name
 	if !s.opt.Want.Has(ev.Kind) && !s.hasExit(ev.Kind) {
+		if ev.Kind == event.FuncEntry && isLeaf(fields) {
+			s.passed++ // the exit that the same line stands for
+		}
 		return false // before the fields are read: a first pass wants few kinds
 	}
 	if ev.Kind == event.Other {

@@ -79,9 +79,23 @@ func (s *stream) graphEntry(ev *event.Event, left, call []byte) bool {
 		return rest[len(rest)-1] == '{'
 	}
 	length, ok := microseconds(left)
-	if ok && s.opt.Want.Has(event.FuncExit) {
+	switch {
+	case !ok:
+	case s.opt.Want.Has(event.FuncExit):
 		s.addLeaf(ev, length)
+	default:
+		s.passed++
 	}
+	return ok
+}
+
+// isLeaf reports whether graphEntry would find a leaf in b.
+func isLeaf(b []byte) bool {
+	left, call, ok := bytes.Cut(b, []byte("|"))
+	if !ok || !bytes.HasSuffix(bytes.TrimRight(call, " "), []byte(";")) || bytes.IndexByte(trimLeft(call), '(') <= 0 {
+		return false
+	}
+	_, ok = microseconds(left)
 	return ok
 }
 

@@ -35,6 +35,7 @@ type stream struct {
 	unparsed int64  // events whose fields are not those of their print
 	firstUnp string
 	noCPU    int64 // events without a CPU
+	passed   int64 // events that are not wanted
 }
 
 // cpuState is what the stream remembers of a CPU.
@@ -91,6 +92,9 @@ func (s *stream) Next() (*event.Event, error) {
 // Names resolves the names of the events.
 func (s *stream) Names() *event.Names { return s.f.names }
 
+// PassedOver counts events that are not wanted; see event.Counter.
+func (s *stream) PassedOver() int64 { return s.passed }
+
 // Close does nothing: the stream holds no resource.
 func (s *stream) Close() error { return nil }
 
@@ -130,6 +134,8 @@ func (s *stream) line(b []byte) {
 	s.lastKind = ev.Kind
 	if keep {
 		s.queue.commit()
+	} else {
+		s.passed++
 	}
 }
 

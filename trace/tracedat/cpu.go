@@ -59,6 +59,7 @@ func (c *cpuStream) advance() bool {
 			c.rec, c.time = rec, t
 			return true
 		}
+		c.s.passed++
 	}
 }
 

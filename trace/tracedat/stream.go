@@ -22,7 +22,8 @@ type stream struct {
 	all      []*cpuStream
 	heap     []*cpuStream // those with a record, the earliest first
 	event    event.Event
-	behind   bool // the first of the heap was delivered and has to move on
+	behind   bool  // the first of the heap was delivered and has to move on
+	passed   int64 // records that nobody wanted
 
 	done, total int64
 	report      func(done, total int64)
@@ -101,6 +102,9 @@ func (s *stream) Names() *event.Names { return s.names }
 // Diagnostics includes those of opening the file.
 func (s *stream) Diagnostics() []event.Diagnostic { return s.diags }
 
+// PassedOver counts records whose kind is not wanted; see event.Counter.
+func (s *stream) PassedOver() int64 { return s.passed }
+
 func (s *stream) diagnose(kind string, count int64, text string) {
 	s.diags = event.Diagnose(s.diags, kind, count, text)
 }
@@ -155,7 +159,9 @@ func (s *stream) gap(c *cpuStream) {
 	s.event.Time, s.event.From, s.event.Arg = c.time, c.last, c.lost
 	// The record itself is still to come, unless it is not wanted or there is none.
 	c.gap, c.lost, c.last = false, 0, c.time
-	s.behind = c.rec == nil || !s.wanted(c.rec)
+	if s.behind = c.rec == nil || !s.wanted(c.rec); s.behind && c.rec != nil {
+		s.passed++
+	}
 }
 
 // drop takes the first CPU out of the heap.
