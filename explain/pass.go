@@ -50,6 +50,9 @@ func pass(src Source, o event.Options, tr *timeline.Tracker, visit func(*event.E
 	if f.events == 0 {
 		return f, errors.New("the trace holds no events that whylate can use; `whylate info` shows what is in it")
 	}
+	// The size of the trace does not depend on what a pass asked for; start and end stay
+	// those of the events that it saw.
+	f.events += event.PassedOver(s)
 	return f, nil
 }
 
