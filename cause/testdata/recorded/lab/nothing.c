@@ -1,0 +1,2 @@
+/* nothing: ends at once */
+int main(void){return 0;}
