@@ -75,7 +75,12 @@ func (f *File) Names() *event.Names { return f.names }
 // Events starts at the first event; see event.Source. The stream's diagnostics tell if the
 // file was compressed and ended too early.
 func (f *File) Events(opt event.Options) (event.Stream, error) {
-	s, err := f.Source.Events(opt)
+	return f.stream(f.Source, opt)
+}
+
+// stream starts the events of src, the file or one of its buffers.
+func (f *File) stream(src event.Source, opt event.Options) (event.Stream, error) {
+	s, err := src.Events(opt)
 	if err != nil || !f.in.cut {
 		return s, err
 	}
