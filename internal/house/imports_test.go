@@ -43,9 +43,10 @@ var rooms = []room{
 	{name: "sched", may: []string{"event", "kernel"}, std: true, model: true},
 	{name: "machine", may: []string{"event", "kernel", "engine", "sched"}, std: true, model: true},
 	{name: "truth", may: []string{"event"}, std: true, model: true},
-	{name: "workload", may: []string{"event", "machine", "sched"}, model: true},
-	{name: "scenario", may: []string{"kernel", "machine", "workload"}, model: true},
-	{name: "scenario/rtapp", may: []string{"kernel", "machine", "workload"}, model: true},
+	{name: "workload", may: []string{"event", "engine", "machine", "sched"}, std: true, model: true},
+	{name: "scenario/rtapp", may: []string{"event", "kernel", "sched", "machine", "workload"}, model: true},
+	// scenario reads the files of scenario/rtapp and is a source of events.
+	{name: "scenario", may: []string{"event", "kernel", "engine", "sched", "machine", "truth", "workload", "scenario/rtapp"}, model: true},
 	{name: "replay", may: []string{"*"}, model: true},
 	{name: "whatif", may: []string{"cause", "replay"}, model: true},
 	{name: "experiment", may: []string{"scenario", "latency", "cause", "truth"}, model: true},

@@ -1,0 +1,65 @@
+package workload
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/machine"
+	"github.com/whylate/whylate/sched"
+)
+
+// gone is the step of a thread whose process has exited under it.
+var gone = machine.Step{Kind: machine.StepBlock, State: event.StateDisk}
+
+// setAttr calls sched_setattr(2) for the thread itself, unless nothing changes. It
+// reports whether the kernel refused: then the process is over, with the step returned.
+func (p *thread) setAttr(a *sched.Attr) (machine.Step, bool) {
+	t := p.th.Task
+	if a == nil || *a == t.Attr {
+		return proceed, false
+	}
+	if _, err := p.run.m.Sched.SetAttr(t.CPU(), t, *a); err != nil {
+		p.run.refuse(fmt.Errorf("%s: sched_setattr to %s: %w", p.name, a.Policy, err))
+		return gone, true
+	}
+	p.requeue()
+	return proceed, false
+}
+
+// place calls sched_setaffinity(2) for the thread itself, unless nothing changes. nil is
+// all CPUs.
+func (p *thread) place(cpus []event.CPU) machine.Step {
+	if slices.Equal(cpus, p.cpus) {
+		return proceed
+	}
+	p.cpus = cpus
+	m, t := p.run.m, p.th.Task
+	move, _, err := m.Sched.SetAffinity(t.CPU(), t, cpus)
+	if err != nil {
+		p.run.refuse(fmt.Errorf("%s: sched_setaffinity: %w", p.name, err))
+		return gone
+	}
+	if !move {
+		return proceed
+	}
+	// The stopper of this CPU would take the task away. It is no thread of the machine, so
+	// the task leaves by itself and is placed anew.
+	m.At(m.Now(), func() { m.Wake(t.CPU(), p.th) })
+	return machine.Step{Kind: machine.StepBlock, State: event.StateDisk}
+}
+
+// normalPrio is the priority without inheritance; normal_prio.
+func normalPrio(a *sched.Attr) event.Prio {
+	switch a.Policy {
+	case sched.Deadline:
+		return event.PrioDeadline
+	case sched.FIFO, sched.RR:
+		return event.MaxRTPrio - 1 - event.Prio(a.Priority)
+	}
+	return event.DefaultPrio + event.Prio(a.Nice)
+}
+
+// queueKey is the place of a task in the kernel's priority-ordered queues of waiters:
+// all fair tasks are equal there.
+func queueKey(prio event.Prio) event.Prio { return min(prio, event.MaxRTPrio) }

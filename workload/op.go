@@ -1,0 +1,139 @@
+package workload
+
+import (
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/machine"
+	"github.com/whylate/whylate/sched"
+)
+
+// blocked is the step of a thread that waits in a futex.
+var blocked = machine.Step{Kind: machine.StepBlock, State: event.StateSleeping}
+
+// defaultPiece is the work between two looks at the clock in rt-app's runtime event.
+const defaultPiece event.Time = 32_000
+
+// do begins or goes on with op; p.visit counts the calls for it. over says that it is
+// done once the returned step is.
+func (p *thread) do(op *Op) (step machine.Step, over bool) {
+	r := p.run
+	switch op.Kind {
+	case OpRun, OpRuntime:
+		return p.work(op)
+	case OpSleep:
+		at := r.m.Now() + op.NS
+		if op.Jitter > 0 {
+			at += p.jitter(op.Jitter)
+		}
+		return p.sleepUntil(at), true
+	case OpTimer:
+		return p.timer(op, &r.timers[op.Ref])
+	case OpUnique:
+		return p.timer(op, &p.timers[op.Ref])
+	case OpLock:
+		step, over = p.lock(r.mutexes[op.Ref])
+		if p.visit == 0 {
+			p.locks++
+		}
+		return step, over
+	case OpUnlock:
+		p.locks--
+		p.unlock(r.mutexes[op.Ref])
+		return proceed, true
+	case OpYield:
+		return machine.Step{Kind: machine.StepYield}, true
+	case OpFork:
+		return p.forkTask(op.Ref), true
+	}
+	return p.wait(op)
+}
+
+// work is rt-app's run and runtime.
+func (p *thread) work(op *Op) (machine.Step, bool) {
+	now := p.run.m.Now()
+	if p.visit == 0 {
+		p.began = now
+		p.loop.CRun += op.NS
+	} else if op.Kind == OpRun || now-p.began >= op.NS {
+		p.loop.Run += now - p.began
+		return proceed, true
+	}
+	ns := op.NS
+	if op.Kind == OpRuntime {
+		// The clock is only looked at between pieces, whoever ran meanwhile.
+		if ns = op.Piece; ns <= 0 {
+			ns = defaultPiece
+		}
+	}
+	return machine.Step{Kind: machine.StepRun, NS: ns, Mode: op.Mode}, false
+}
+
+// jitter is a random time in [0, most], of the thread's own stream.
+func (p *thread) jitter(most event.Time) event.Time {
+	if p.random == nil {
+		p.random = p.run.stream(p.index)
+	}
+	return event.Time(p.random.Between(0, int64(most)))
+}
+
+// sleepUntil sleeps until at, later by the timer slack where the kernel applies it.
+func (p *thread) sleepUntil(at event.Time) machine.Step {
+	p.asleep = true
+	return machine.Step{Kind: machine.StepSleep, NS: at + p.run.slack(p.th.Task), State: event.StateSleeping}
+}
+
+// slack is the timer slack of t: real-time and deadline tasks have none.
+func (r *Run) slack(t *sched.Task) event.Time {
+	if t.Prio() < event.MaxRTPrio {
+		return 0
+	}
+	return r.spec.TimerSlack
+}
+
+// timer is rt-app's timer: it wakes at multiples of the period, counted from t_first.
+func (p *thread) timer(op *Op, t *timer) (machine.Step, bool) {
+	now := p.run.m.Now()
+	if p.visit > 0 {
+		p.loop.WakeupLatency += now - t.next
+		return proceed, true
+	}
+	if !t.init {
+		t.init, t.next = true, p.first
+	}
+	p.loop.CPeriod += op.NS
+	t.next += op.NS
+	if op.Timer == TimerSkip && op.NS > 0 && t.next < now {
+		t.next += (now - t.next + op.NS - 1) / op.NS * op.NS
+	}
+	slack := t.next - now
+	if p.run.spec.CumulativeSlack {
+		slack += p.loop.Slack
+	}
+	p.loop.Slack = slack
+	if now >= t.next {
+		if op.Timer == TimerRelative {
+			t.next = now
+		}
+		p.loop.WakeupLatency = 0
+		return proceed, true
+	}
+	return p.sleepUntil(t.next), false
+}
+
+// forkTask creates a thread from a task; pthread_create() fails for a deadline task, which
+// may not fork.
+func (p *thread) forkTask(task int) machine.Step {
+	r := p.run
+	if p.th.Task.Attr.Policy == sched.Deadline {
+		r.refuse(errForkDeadline(p.name))
+		return gone
+	}
+	if r.forks[task] >= forksLimit {
+		r.refuse(errForkLimit(p.name, r.spec.Tasks[task].Name))
+		return gone
+	}
+	if _, err := r.newThread(p.th, task, true); err != nil {
+		r.refuse(err)
+		return gone
+	}
+	return proceed
+}

@@ -1,0 +1,154 @@
+package workload
+
+import (
+	"fmt"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/machine"
+)
+
+// forksLimit is how many threads rt-app lets one fork event create.
+const forksLimit = 1024
+
+func errForkDeadline(name string) error {
+	return fmt.Errorf("%s: fork: EAGAIN: a SCHED_DEADLINE task may not fork", name)
+}
+
+func errForkLimit(name, task string) error {
+	return fmt.Errorf("%s: fork: more than %d threads of task %s", name, forksLimit, task)
+}
+
+// process is the main thread: it creates the others, sleeps, cancels them and waits for
+// their end.
+type process struct {
+	run  *Run
+	th   *machine.Thread
+	task int // of which instances are created
+	made int // instances of it that there are
+	next int // thread that is cancelled or joined next
+
+	slept   bool
+	joining *thread
+}
+
+// Next creates one thread, cancels one or joins one.
+func (p *process) Next(m *machine.Machine, _ *machine.Thread) machine.Step {
+	r := p.run
+	for p.task < len(r.spec.Tasks) && p.made >= r.spec.Tasks[p.task].Instances {
+		p.task, p.made = p.task+1, 0
+	}
+	if p.task < len(r.spec.Tasks) {
+		p.made++
+		if _, err := r.newThread(p.th, p.task, false); err != nil {
+			r.refuse(err)
+			return gone
+		}
+		return machine.Step{Kind: machine.StepRun, NS: r.spec.OpCost}
+	}
+	if r.spec.Duration >= 0 && !p.slept {
+		p.slept = true
+		return machine.Step{Kind: machine.StepSleep, NS: m.Now() + r.spec.Duration + r.slack(p.th.Task)}
+	}
+	if p.slept && !r.stopping {
+		r.stopping = true
+		p.next = 0
+	}
+	if p.next < len(r.threads) && r.stopping {
+		r.cancel(p.th, r.threads[p.next])
+		p.next++
+		return proceed
+	}
+	return p.join()
+}
+
+// join waits for the threads one after the other, forked ones too.
+func (p *process) join() machine.Step {
+	r := p.run
+	p.joining = nil
+	for _, t := range r.threads {
+		if !t.over {
+			p.joining = t
+			return blocked
+		}
+	}
+	return machine.Step{Kind: machine.StepExit}
+}
+
+// childEnds wakes the main thread if it waits for p: the kernel clears the thread's id
+// and wakes a futex there before sched_process_exit.
+func (p *process) childEnds(t *thread) {
+	t.over = true
+	if p.joining == t {
+		p.run.m.Wake(t.th.Task.CPU(), p.th)
+	}
+}
+
+// cancel is pthread_cancel(): a signal, which ends a thread that sleeps at a cancellation
+// point. One that runs ends before its next operation, one that waits for a mutex once it
+// has it.
+func (r *Run) cancel(from *machine.Thread, p *thread) {
+	if p.over {
+		return
+	}
+	p.cancelled = true
+	cpu := from.Task.CPU()
+	if p.asleep && !p.woken {
+		r.leave(p)
+		r.m.Wake(cpu, p.th)
+	}
+	r.emitSignal(cpu, p.th, sigCancel)
+}
+
+// leave takes p out of whatever it waits in.
+func (r *Run) leave(p *thread) {
+	for i := range r.conds {
+		r.conds[i].older, r.conds[i].newer = remove(r.conds[i].older, p), remove(r.conds[i].newer, p)
+	}
+	for i := range r.barriers {
+		c := &r.barriers[i].cond
+		c.older, c.newer = remove(c.older, p), remove(c.newer, p)
+	}
+	for i := range r.sems {
+		r.sems[i].waiters = remove(r.sems[i].waiters, p)
+	}
+	for i := range r.queues {
+		r.queues[i].waiters = remove(r.queues[i].waiters, p)
+	}
+}
+
+// sigCancel is the signal of pthread_cancel(), the first real-time one.
+const sigCancel = 32
+
+func (r *Run) emitSignal(cpu event.CPU, th *machine.Thread, signal int64) {
+	var ev event.Event
+	ev.Reset()
+	ev.Kind = event.SignalGenerate
+	ev.Task, ev.TaskComm, ev.Arg = th.Task.PID, th.Task.Comm, signal
+	r.m.Emit(cpu, &ev)
+}
+
+func (r *Run) emitFork(parent, child *machine.Thread) {
+	cpu := parent.Task.CPU()
+	var ev event.Event
+	ev.Reset()
+	ev.Kind = event.TaskNewtask
+	ev.Task, ev.TaskComm, ev.Arg = child.Task.PID, child.Task.Comm, cloneThread
+	r.m.Emit(cpu, &ev)
+	ev.Reset()
+	ev.Kind = event.SchedProcessFork
+	ev.Task, ev.TaskComm = parent.Task.PID, parent.Task.Comm
+	ev.Next, ev.NextComm = child.Task.PID, child.Task.Comm
+	r.m.Emit(cpu, &ev)
+}
+
+// cloneThread are the flags with which pthread_create() calls clone: CLONE_VM, FS, FILES,
+// SIGHAND, THREAD, SYSVSEM, SETTLS, PARENT_SETTID, CHILD_CLEARTID.
+const cloneThread = 0x3d0f00
+
+func (r *Run) emitRename(th *machine.Thread, name string) {
+	var ev event.Event
+	ev.Reset()
+	ev.Kind = event.TaskRename
+	ev.Task, ev.TaskComm, ev.NextComm = th.Task.PID, th.Task.Comm, r.m.Names.Intern(name)
+	r.m.Emit(th.Task.CPU(), &ev)
+}

@@ -1,0 +1,158 @@
+package workload
+
+import (
+	"fmt"
+
+	"github.com/whylate/whylate/engine"
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/machine"
+	"github.com/whylate/whylate/sched"
+)
+
+// Run is a Spec on a machine.
+type Run struct {
+	// OnLoop, where set, is told every finished round of a phase.
+	OnLoop func(Loop)
+	// OnVerdict, where set, is told what the kernel refused. As rt-app does, the process
+	// then exits.
+	OnVerdict func(error)
+
+	m       *machine.Machine
+	spec    *Spec
+	main    *process
+	threads []*thread // in the order of their creation
+
+	mutexes  []*mutex
+	conds    []cond
+	sems     []semaphore
+	timers   []timer
+	queues   []queue
+	barriers []barrier
+	forks    []int // how many threads of each task were forked
+
+	start    gate // the barrier at which all threads meet before they begin
+	zero     event.Time
+	stopping bool // continue_running is 0
+	failed   bool
+	arrivals uint64
+}
+
+// Load puts the process of spec on m; its main thread begins at once. Errors are a Spec
+// that names what is not there.
+func Load(m *machine.Machine, spec *Spec) (*Run, error) {
+	if err := spec.check(m.CPUs()); err != nil {
+		return nil, err
+	}
+	r := &Run{m: m, spec: spec, zero: event.NoTime, conds: make([]cond, spec.Conds), sems: make([]semaphore, spec.Sems),
+		timers: make([]timer, spec.Timers), queues: make([]queue, spec.Queues), forks: make([]int, len(spec.Tasks))}
+	for _, mu := range spec.Mutexes {
+		r.mutexes = append(r.mutexes, &mutex{pi: mu.PI})
+	}
+	for _, parties := range spec.Barriers {
+		r.barriers = append(r.barriers, barrier{waiting: parties - 1})
+	}
+	for i := range spec.Tasks {
+		r.start.parties += spec.Tasks[i].Instances
+	}
+	r.main = &process{run: r}
+	th, err := m.Spawn(spec.PID, spec.Comm, sched.Attr{Policy: sched.Normal}, nil, r.main)
+	if err != nil {
+		return nil, err
+	}
+	r.main.th = th
+	m.Start(0, th)
+	return r, nil
+}
+
+// Zero is when the first thread was ready: rt-app's t_zero; NoTime before.
+func (r *Run) Zero() event.Time { return r.zero }
+
+// Done reports whether the process has ended.
+func (r *Run) Done() bool { return r.main.th.Dead() }
+
+// Process returns the pid of the main thread.
+func (r *Run) Process() event.PID { return r.main.th.Task.PID }
+
+// check finds references to what is not there.
+func (s *Spec) check(cpus int) error {
+	for i := range s.Tasks {
+		t := &s.Tasks[i]
+		if err := within(t.CPUs, cpus); err != nil {
+			return fmt.Errorf("task %s: %w", t.Name, err)
+		}
+		for j := range t.Phases {
+			p := &t.Phases[j]
+			if err := within(p.CPUs, cpus); err != nil {
+				return fmt.Errorf("task %s, phase %d: %w", t.Name, j, err)
+			}
+			for k := range p.Ops {
+				if err := s.checkOp(t, &p.Ops[k]); err != nil {
+					return fmt.Errorf("task %s, phase %d, operation %d: %w", t.Name, j, k, err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// within says which CPU is beyond the machine.
+func within(list []event.CPU, cpus int) error {
+	for _, c := range list {
+		if c < 0 || int(c) >= cpus {
+			return fmt.Errorf("CPU %d is not one of the %d of this machine", c, cpus)
+		}
+	}
+	return nil
+}
+
+func (s *Spec) checkOp(t *Task, op *Op) error {
+	if op.NS < 0 || op.Jitter < 0 {
+		return fmt.Errorf("a time of %d ns is negative", min(op.NS, op.Jitter))
+	}
+	n := -1
+	switch op.Kind {
+	case OpTimer:
+		n = s.Timers
+	case OpUnique:
+		n = t.Timers
+	case OpLock, OpUnlock:
+		n = len(s.Mutexes)
+	case OpWait, OpSync:
+		if op.Mutex < 0 || op.Mutex >= len(s.Mutexes) {
+			return fmt.Errorf("mutex %d does not exist", op.Mutex)
+		}
+		n = s.Conds
+	case OpSignal, OpBroadcast:
+		n = s.Conds
+	case OpBarrier:
+		n = len(s.Barriers)
+	case OpSemPost, OpSemWait:
+		n = s.Sems
+	case OpFork:
+		n = len(s.Tasks)
+	case OpEnqueue, OpRelease:
+		n = s.Queues
+	default:
+		return nil
+	}
+	if op.Ref < 0 || op.Ref >= n {
+		return fmt.Errorf("resource %d does not exist", op.Ref)
+	}
+	return nil
+}
+
+// stream returns the random numbers of the thread with the given index.
+func (r *Run) stream(index int) *engine.Stream {
+	return engine.NewStream(r.spec.Seed, fmt.Sprintf("workload/%d", index))
+}
+
+// refuse ends the process because the kernel said no: rt-app prints the error and exits.
+func (r *Run) refuse(err error) {
+	if r.failed {
+		return
+	}
+	r.failed = true
+	if r.OnVerdict != nil {
+		r.OnVerdict(err)
+	}
+}

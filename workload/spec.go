@@ -1,0 +1,117 @@
+package workload
+
+import (
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/machine"
+	"github.com/whylate/whylate/sched"
+)
+
+// Spec is a process with all its threads. Resources are named by their index. Times are
+// ns.
+type Spec struct {
+	Comm string    // name of the main thread and of every thread before it takes its own
+	PID  event.PID // of the main thread; the others count on from there. 0: the next free
+
+	Tasks    []Task
+	Mutexes  []Mutex
+	Conds    int   // condition variables
+	Sems     int   // semaphores, initially 0
+	Timers   int   // timers that all threads share
+	Queues   int   // queues of OpEnqueue and OpRelease
+	Barriers []int // how many threads each barrier waits for
+
+	// Duration is how long the main thread sleeps before it cancels all; negative: until
+	// every thread has ended by itself.
+	Duration event.Time
+	// OpCost is what every operation takes beside the work that it stands for.
+	OpCost event.Time
+	// TimerSlack is added to every expiry of a task that is neither real-time nor
+	// deadline; prctl(PR_SET_TIMERSLACK).
+	TimerSlack      event.Time
+	CumulativeSlack bool // rt-app's cumulative_slack: Loop.Slack sums up
+	Seed            uint64
+}
+
+// Mutex is a lock. PI ones inherit priority (PTHREAD_PRIO_INHERIT).
+type Mutex struct{ PI bool }
+
+// Task is one task of the file; each instance is a thread.
+type Task struct {
+	Name      string
+	Instances int // 0: only a template of OpFork
+	Delay     event.Time
+	Loop      int // how often all phases run; negative: forever
+	Attr      *sched.Attr
+	CPUs      []event.CPU // nil: all
+	Timers    int         // timers of its own
+	Phases    []Phase
+}
+
+// Phase is a list of operations that is repeated.
+type Phase struct {
+	Loop int         // zero or negative: forever
+	Attr *sched.Attr // nil: as before
+	CPUs []event.CPU // nil: those of the task
+	Ops  []Op
+}
+
+// OpKind is what an operation does.
+type OpKind uint8
+
+// The operations. Ref is the index of the resource.
+const (
+	OpRun       OpKind = iota // NS of work in Mode
+	OpRuntime                 // work in pieces of Piece until NS have passed, run or not
+	OpSleep                   // for NS, plus up to Jitter more
+	OpTimer                   // until the next multiple of NS of shared timer Ref
+	OpUnique                  // the same with timer Ref of the thread itself
+	OpLock                    // mutex Ref
+	OpUnlock                  // mutex Ref
+	OpWait                    // for condition Ref, with mutex Mutex
+	OpSignal                  // condition Ref
+	OpBroadcast               // condition Ref
+	OpSync                    // signal condition Ref, then wait for it, with mutex Mutex
+	OpBarrier                 // barrier Ref
+	OpSemPost                 // semaphore Ref
+	OpSemWait                 // semaphore Ref
+	OpYield                   // sched_yield
+	OpFork                    // a thread of task Ref
+	OpEnqueue                 // wait in queue Ref until it is released
+	OpRelease                 // wake all that are in queue Ref, one after the other
+)
+
+// TimerMode says what a timer does that was missed.
+type TimerMode uint8
+
+// The modes of timers.
+const (
+	TimerRelative TimerMode = iota // counts on from now (rt-app's default)
+	TimerAbsolute                  // keeps its grid and lets the task catch up
+	TimerSkip                      // keeps its grid and skips what is over (cyclictest)
+)
+
+// Op is one operation.
+type Op struct {
+	Kind   OpKind
+	NS     event.Time
+	Jitter event.Time
+	Ref    int
+	Mutex  int
+	Timer  TimerMode
+	Mode   machine.Mode
+	Piece  event.Time // OpRuntime; 0: 32 µs
+}
+
+// Loop is what rt-app logs of one round of a phase. Times are ns.
+type Loop struct {
+	Thread int        // global index
+	PID    event.PID  //
+	Comm   event.Name //
+	Start  event.Time
+	End    event.Time
+	Run    event.Time // length of the run and runtime operations, with all interruptions
+	Slack  event.Time // of the last timer, or the sum
+	// WakeupLatency is the sum over timers, 0 after a missed one; wu_lat.
+	WakeupLatency event.Time
+	CRun, CPeriod event.Time // as configured: c_duration, c_period
+}

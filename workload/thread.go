@@ -1,0 +1,242 @@
+package workload
+
+import (
+	"fmt"
+
+	"github.com/whylate/whylate/engine"
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/machine"
+	"github.com/whylate/whylate/sched"
+)
+
+// stage is where a thread is between its creation and its end.
+type stage uint8
+
+const (
+	stageNew    stage = iota // takes its name, meets the others
+	stageGate                // all are there
+	stageDelay               // its delay is over
+	stageRound               // begins a round of a phase
+	stagePlaced              // on a CPU that it may use
+	stageOps                 // in the operations
+	stageEnd                 // has finished all its loops
+	stageDead
+)
+
+// thread is an instance of a task; rt-app's thread_body().
+type thread struct {
+	run   *Run
+	task  *Task
+	index int // global, in the order of creation
+	name  string
+	fork  bool // created by OpFork: it does not meet the others
+	th    *machine.Thread
+
+	stage     stage
+	first     event.Time // t_first: from which timers count
+	phase     int
+	phaseLoop int
+	taskLoop  int
+	pc        int
+	visit     int  // how often the current operation was asked already
+	paid      bool // the OpCost of the current operation
+
+	began     event.Time // of the current run operation
+	loop      Loop
+	timers    []timer
+	random    *engine.Stream
+	cpus      []event.CPU // as set last
+	cancelled bool
+	locks     int // lock operations minus unlock operations of this round
+
+	held   []*mutex // with priority inheritance
+	waits  *mutex   // in whose queue it is
+	key    event.Prio
+	order  uint64    // arrival in a queue
+	asleep bool      // in an operation that a cancel ends
+	woken  bool      // taken out of the queue that it waited in
+	batch  []*thread // OpRelease: who has yet to be woken
+	over   bool      // past its last operation
+}
+
+// timer is one of rt-app's timers.
+type timer struct {
+	next event.Time
+	init bool
+}
+
+// newThread creates the thread with the next index as a child of th.
+func (r *Run) newThread(parent *machine.Thread, task int, fork bool) (*thread, error) {
+	t := &r.spec.Tasks[task]
+	p := &thread{run: r, task: t, index: len(r.threads), fork: fork, timers: make([]timer, t.Timers)}
+	p.name = fmt.Sprintf("%s-%d", t.Name, p.index)
+	if fork {
+		p.name = fmt.Sprintf("%s-%04d", p.name, r.forks[task])
+		r.forks[task]++
+	}
+	// A child begins with the policy and the CPUs of its parent.
+	parentTask := parent.Task
+	th, err := r.m.Spawn(0, r.m.Names.String(parentTask.Comm), parentTask.Attr, parentCPUs(parent), p)
+	if err != nil {
+		return nil, err
+	}
+	p.th = th
+	r.threads = append(r.threads, p)
+	r.emitFork(parent, th)
+	r.m.Start(parentTask.CPU(), th)
+	return p, nil
+}
+
+// parentCPUs is the affinity that a child inherits.
+func parentCPUs(parent *machine.Thread) []event.CPU {
+	if p, ok := parent.Program.(*thread); ok {
+		return p.cpus
+	}
+	return nil
+}
+
+// Next is the machine's question what comes next.
+func (p *thread) Next(m *machine.Machine, _ *machine.Thread) machine.Step {
+	if p.cancelled && p.asleep {
+		return p.die() // a cancellation point: it goes as it is
+	}
+	p.asleep = false
+	switch p.stage {
+	case stageNew:
+		return p.begin()
+	case stageGate:
+		return p.delay()
+	case stageDelay:
+		p.stage = stageRound
+		if step, left := p.setAttr(p.task.Attr); left {
+			return step
+		}
+		return proceed
+	case stageRound:
+		return p.round()
+	case stagePlaced:
+		return p.prepare()
+	case stageOps:
+		return p.ops()
+	case stageEnd:
+		// The last thing that rt-app does to itself.
+		p.stage = stageDead
+		if step, left := p.setAttr(&sched.Attr{Policy: sched.Normal}); left {
+			return step
+		}
+		return proceed
+	}
+	return p.die()
+}
+
+// proceed takes no time; others may preempt before the thread goes on.
+var proceed = machine.Step{Kind: machine.StepRun}
+
+// begin takes the name and waits until all threads are there.
+func (p *thread) begin() machine.Step {
+	r := p.run
+	p.stage = stageGate
+	// The kernel keeps 15 characters and refuses a longer name: then the old one stays.
+	if len(p.name) <= 15 {
+		r.emitRename(p.th, p.name)
+		p.th.Task.Comm = r.m.Names.Intern(p.name)
+	}
+	if p.index == 0 {
+		r.zero = r.m.Now()
+	}
+	if p.fork || r.start.arrive(p) {
+		return proceed
+	}
+	return machine.Step{Kind: machine.StepBlock, State: event.StateSleeping}
+}
+
+func (p *thread) delay() machine.Step {
+	p.stage = stageDelay
+	p.first = p.run.zero
+	if p.task.Delay <= 0 {
+		return proceed
+	}
+	p.first += p.task.Delay
+	return p.sleepUntil(p.first)
+}
+
+// round begins a round of the current phase, unless it was the last one.
+func (p *thread) round() machine.Step {
+	if p.run.stopping || p.task.Loop >= 0 && p.taskLoop == p.task.Loop || len(p.task.Phases) == 0 {
+		p.stage = stageEnd
+		return proceed
+	}
+	p.stage = stagePlaced
+	cpus := p.task.Phases[p.phase].CPUs
+	if cpus == nil {
+		cpus = p.task.CPUs
+	}
+	return p.place(cpus)
+}
+
+// prepare sets what the phase asks for and starts the log.
+func (p *thread) prepare() machine.Step {
+	p.stage = stageOps
+	if step, left := p.setAttr(p.task.Phases[p.phase].Attr); left {
+		return step
+	}
+	p.pc, p.visit, p.locks = 0, 0, 0
+	p.loop = Loop{Thread: p.index, PID: p.th.Task.PID, Comm: p.th.Task.Comm, Start: p.run.m.Now()}
+	return proceed
+}
+
+// ops begins or goes on with one operation of the round.
+func (p *thread) ops() machine.Step {
+	ops := p.task.Phases[p.phase].Ops
+	if p.visit == 0 {
+		for p.pc < len(ops) && p.skips(&ops[p.pc]) {
+			p.pc++
+		}
+		if p.pc == len(ops) || p.run.stopping && p.locks == 0 {
+			p.finish()
+			return proceed
+		}
+		if p.run.spec.OpCost > 0 && !p.paid {
+			p.paid = true
+			return machine.Step{Kind: machine.StepRun, NS: p.run.spec.OpCost}
+		}
+	}
+	step, over := p.do(&ops[p.pc])
+	p.visit++
+	if over {
+		p.pc, p.visit, p.paid = p.pc+1, 0, false
+	}
+	return step
+}
+
+// skips reports whether op is left out: after the end only locks are still worked off, so
+// that nobody waits for them for ever.
+func (p *thread) skips(op *Op) bool {
+	return p.run.stopping && p.locks > 0 && op.Kind != OpLock && op.Kind != OpUnlock
+}
+
+// finish ends a round: the log, then the counters of the loops.
+func (p *thread) finish() {
+	p.stage = stageRound
+	p.loop.End = p.run.m.Now()
+	if p.run.OnLoop != nil {
+		p.run.OnLoop(p.loop)
+	}
+	p.phaseLoop++
+	if p.phaseLoop != p.task.Phases[p.phase].Loop {
+		return // a loop of 0 or less is never reached
+	}
+	p.phaseLoop = 0
+	if p.phase++; p.phase == len(p.task.Phases) {
+		p.phase = 0
+		p.taskLoop++
+	}
+}
+
+// die ends the thread: it gives up what the kernel frees for it.
+func (p *thread) die() machine.Step {
+	p.stage = stageDead
+	p.releaseAll()
+	p.run.main.childEnds(p)
+	return machine.Step{Kind: machine.StepExit}
+}

@@ -1,0 +1,187 @@
+package workload
+
+import (
+	"slices"
+
+	"github.com/whylate/whylate/machine"
+)
+
+// cond is a condition variable of glibc 2.25 and later: two groups of waiters. Signals go
+// to the older group; when that is empty, all who came meanwhile become the older one. In
+// a group the futex wakes by priority.
+type cond struct{ older, newer []*thread }
+
+// barrier is rt-app's own, made of a mutex and a condition; the mutex is never contended
+// for longer than the moment itself and is left out.
+type barrier struct {
+	waiting int // how many have yet to come before the last
+	cond    cond
+}
+
+// semaphore is a POSIX semaphore.
+type semaphore struct {
+	value   int
+	waiters []*thread
+}
+
+// queue holds threads that wait for their release, in the order of their arrival.
+type queue struct{ waiters []*thread }
+
+// wait does the operations in which threads wait for others.
+func (p *thread) wait(op *Op) (machine.Step, bool) {
+	r := p.run
+	switch op.Kind {
+	case OpSync:
+		if p.visit == 0 {
+			// rt-app takes no lock for the signal.
+			p.signal(&r.conds[op.Ref])
+		}
+		return p.condWait(&r.conds[op.Ref], r.mutexes[op.Mutex])
+	case OpWait:
+		return p.condWait(&r.conds[op.Ref], r.mutexes[op.Mutex])
+	case OpSignal:
+		p.signal(&r.conds[op.Ref])
+	case OpBroadcast:
+		p.broadcast(&r.conds[op.Ref])
+	case OpBarrier:
+		return p.meet(&r.barriers[op.Ref])
+	case OpSemPost:
+		s := &r.sems[op.Ref]
+		s.value++
+		s.waiters = p.wakeFirst(s.waiters)
+	case OpSemWait:
+		return p.semWait(&r.sems[op.Ref])
+	case OpEnqueue:
+		if p.visit > 0 && p.woken {
+			return proceed, true
+		}
+		q := &r.queues[op.Ref]
+		if p.visit == 0 {
+			p.woken = false
+			q.waiters = append(q.waiters, p)
+		}
+		return p.sleepIn()
+	case OpRelease:
+		return p.releaseQueue(&r.queues[op.Ref])
+	}
+	return proceed, true
+}
+
+// releaseQueue wakes all that are in q now, one after the other, as a program's own loop
+// does it.
+func (p *thread) releaseQueue(q *queue) (machine.Step, bool) {
+	if p.visit == 0 {
+		p.batch, q.waiters = q.waiters, p.batch[:0]
+	}
+	p.batch = p.wakeFirst(p.batch)
+	return proceed, len(p.batch) == 0
+}
+
+// sleepIn blocks at a point at which a cancel ends the thread.
+func (p *thread) sleepIn() (machine.Step, bool) {
+	p.asleep = true
+	return blocked, false
+}
+
+// wakeFirst wakes the first of list and returns the rest.
+func (p *thread) wakeFirst(list []*thread) []*thread {
+	if len(list) == 0 {
+		return list
+	}
+	w := list[0]
+	w.woken = true
+	list = slices.Delete(list, 0, 1)
+	p.run.m.Wake(p.th.Task.CPU(), w.th)
+	return list
+}
+
+// condWait gives the mutex up, waits, and takes the mutex again.
+func (p *thread) condWait(c *cond, mu *mutex) (machine.Step, bool) {
+	if p.visit == 0 {
+		p.join(c)
+		p.unlock(mu)
+		return p.sleepIn()
+	}
+	if !p.woken {
+		if c.has(p) {
+			return p.sleepIn() // woken by something else
+		}
+		// In the queue of the mutex by now.
+	}
+	if mu.owner == p {
+		return proceed, true
+	}
+	return p.lock(mu)
+}
+
+func (p *thread) join(c *cond) {
+	p.key = queueKey(normalPrio(&p.th.Task.Attr))
+	c.newer = p.run.enqueue(c.newer, p)
+}
+
+func (c *cond) has(p *thread) bool { return slices.Contains(c.older, p) || slices.Contains(c.newer, p) }
+
+// signal is pthread_cond_signal(): lost if nobody waits.
+func (p *thread) signal(c *cond) {
+	if len(c.older) == 0 {
+		c.older, c.newer = c.newer, c.older
+	}
+	c.older = p.wakeFirst(c.older)
+}
+
+// broadcast is pthread_cond_broadcast().
+func (p *thread) broadcast(c *cond) {
+	for len(c.older)+len(c.newer) > 0 {
+		p.signal(c)
+	}
+}
+
+// meet is rt-app's barrier: the last one wakes the others and goes on.
+func (p *thread) meet(b *barrier) (machine.Step, bool) {
+	if p.visit == 0 {
+		if b.waiting <= 0 {
+			p.broadcast(&b.cond)
+			return proceed, true
+		}
+		b.waiting--
+		p.join(&b.cond)
+		return p.sleepIn()
+	}
+	if !p.woken {
+		return p.sleepIn()
+	}
+	b.waiting++
+	return proceed, true
+}
+
+func (p *thread) semWait(s *semaphore) (machine.Step, bool) {
+	if s.value > 0 {
+		s.value--
+		s.waiters = remove(s.waiters, p)
+		return proceed, true
+	}
+	if !slices.Contains(s.waiters, p) {
+		p.key = queueKey(normalPrio(&p.th.Task.Attr))
+		s.waiters = p.run.enqueue(s.waiters, p)
+	}
+	return p.sleepIn()
+}
+
+// gate is the pthread barrier at which all threads meet before they begin.
+type gate struct {
+	parties int
+	waiters []*thread
+}
+
+// arrive reports whether p was the last: then the others are awake.
+func (g *gate) arrive(p *thread) bool {
+	if len(g.waiters) < g.parties-1 {
+		p.key = queueKey(normalPrio(&p.th.Task.Attr))
+		g.waiters = p.run.enqueue(g.waiters, p)
+		return false
+	}
+	for len(g.waiters) > 0 {
+		g.waiters = p.wakeFirst(g.waiters)
+	}
+	return true
+}
