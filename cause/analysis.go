@@ -15,8 +15,10 @@ type Analysis struct {
 	x    *timeline.Index
 	tick event.Time // distance of two ticks, from the trace where it shows
 
-	throttled [][]window // by CPU: RT throttling
-	served    [][]window // by CPU: the fair server
+	throttled [][]window   // by CPU: RT throttling
+	served    [][]window   // by CPU: the fair server
+	quota     [][]window   // by CPU: idling that only a used-up quota explains, if a fair task is queued
+	exits     []event.Time // by task: from when its last run is likely its exit
 
 	rtPeriod  []timeline.Expiry // of sched_rt_period_timer, all CPUs, by time
 	cfsPeriod []timeline.Expiry // of the bandwidth timers of fair groups
@@ -47,7 +49,10 @@ func New(x *timeline.Index) *Analysis {
 	a.clocks.collect(x)
 	a.findPeriods()
 	a.collectIdle()
+	a.quota = make([][]window, len(x.CPUs))
+	a.findExits()
 	for c := range x.CPUs {
+		a.findQuota(event.CPU(c))
 		a.findWindows(event.CPU(c))
 	}
 	return a

@@ -4,20 +4,21 @@ import (
 	"sort"
 
 	"github.com/whylate/whylate/event"
-	"github.com/whylate/whylate/latency"
+	"github.com/whylate/whylate/timeline"
 )
 
 // cfsQuota: the group of a fair task had used up its cpu.max quota and the task waited
 // for the next period.
 //
 // Likely, never more without the machine's snapshot, since no event tells of the
-// throttling: the task comes back at most 100 µs after sched_cfs_period_timer or
-// sched_cfs_slack_timer expired, on whichever CPU, and meanwhile the CPU stood idle with
-// the task in its queue, or the task had been taken off the CPU although it could go on
-// and waited for at least a millisecond.
+// throttling: the CPU stood idle for more than 50 µs with the fair task in its queue, which
+// nothing else does, while the bandwidth timers of fair groups run; and from
+// then on, whoever runs, until sched_cfs_period_timer or sched_cfs_slack_timer expires on
+// whichever CPU. Idling that such an expiry does not end must last a millisecond.
 //
-// Not this: a fair task that waits its turn behind others while the bandwidth timers run
-// for another group: it does not come back right after the timer.
+// Not this: a fair task that waits its turn behind others while the bandwidth timers run,
+// for its own group or another: that is fair_turn, and likely at most. One that by chance
+// comes back right after the timer.
 var cfsQuota = Kind{
 	Name:  "cfs_quota",
 	Title: "cgroup quota",
@@ -25,46 +26,60 @@ var cfsQuota = Kind{
 	Best:  Likely,
 }
 
-// quotaWaitLeast is the shortest wait after a preemption that the bandwidth timer's
-// expiry at its end is believed to explain; shorter ones meet the timer by chance.
-const quotaWaitLeast event.Time = 1_000_000
+// quotaIdleLeast is how long a CPU must idle with a fair task queued for quota to be
+// believed where no bandwidth timer ends it: a hypervisor may hold a CPU up as well.
+const quotaIdleLeast event.Time = 1_000_000
 
 func matchCFSQuota(p *piece) (Interval, bool) {
-	if p.waiter.class != ClassFair || p.w.Open() || len(p.a.cfsPeriod) == 0 {
+	if p.waiter.class != ClassFair || len(p.a.cfsPeriod) == 0 {
 		return Interval{}, false
 	}
-	e, ok := lastExpiry(p.a.cfsPeriod, p.w.OnCPU)
-	if !ok || e.At <= p.w.Woken || p.w.OnCPU-e.At > afterTimer {
+	list := p.a.quota[p.cpu]
+	n := sort.Search(len(list), func(i int) bool { return list[i].from > p.from }) - 1
+	if n < 0 {
 		return Interval{}, false
 	}
-	preempted := p.w.Kind == latency.Preempted && p.w.OnCPU-p.w.Woken >= quotaWaitLeast
-	if !preempted && !p.a.idleWhileQueued(p) {
+	w := &list[n]
+	start := max(w.from, p.since, p.w.Queued)
+	if w.to-start <= atOnce {
 		return Interval{}, false
 	}
-	i := p.interval(&cfsQuota, Likely)
-	i.Detail = "came back right after the bandwidth timer"
-	i.Needs = []string{"snapshot of cpu.max and cpu.stat"}
-	i.Evidence = []Ref{{e.At, e.CPU}, {p.w.OnCPU, p.cpu}}
-	return i, true
+	// Others may run meanwhile: what has no quota gets none before a timer gives some back.
+	if p.from >= w.to && p.a.quotaTimerIn(start, p.from) {
+		return Interval{}, false
+	}
+	return p.windowed(&cfsQuota, w), true
 }
 
-// idleWhileQueued reports whether the CPU of the piece stood idle for longer than a
-// switch takes while the task was queued there.
-func (a *Analysis) idleWhileQueued(p *piece) bool {
-	if p.ci == nil {
-		return false
+// findQuota lists the stretches in which c idles, with the bandwidth timer that ended each.
+// Whoever of the fair class is queued there meanwhile has no quota.
+func (a *Analysis) findQuota(c event.CPU) {
+	if len(a.cfsPeriod) == 0 {
+		return
 	}
-	from := p.since
-	if p.w.Queued != event.NoTime {
-		from = max(from, p.w.Queued)
-	}
-	runs := p.ci.Runs
-	i := sort.Search(len(runs), func(i int) bool { return runs[i].End > from })
-	for ; i < len(runs) && runs[i].Start < p.end; i++ {
+	runs := a.x.CPUs[c].Runs
+	for i := range runs {
 		r := &runs[i]
-		if a.x.Tracker.Task(r.Task).Idle() && min(r.End, p.end)-max(r.Start, from) > atOnce {
-			return true
+		if !a.x.Tracker.Task(r.Task).Idle() || i == 0 {
+			continue
+		}
+		w := window{from: r.Start, to: r.End, verdict: Likely, culprit: timeline.NoTask,
+			detail: "its CPU idled with it in the queue while bandwidth timers run", needs: []string{"snapshot of cpu.max and cpu.stat"}}
+		if e, ok := lastExpiry(a.cfsPeriod, r.End); ok && e.At > r.Start && r.End-e.At <= afterTimer {
+			w.evidence = []Ref{{e.At, e.CPU}, {r.End, c}}
+		}
+		least := quotaIdleLeast
+		if len(w.evidence) > 0 {
+			least = atOnce
+		}
+		if w.to-w.from > least {
+			a.quota[c] = append(a.quota[c], w)
 		}
 	}
-	return false
+}
+
+// quotaTimerIn reports whether a bandwidth timer expired within (from, to].
+func (a *Analysis) quotaTimerIn(from, to event.Time) bool {
+	n := sort.Search(len(a.cfsPeriod), func(i int) bool { return a.cfsPeriod[i].At > from })
+	return n < len(a.cfsPeriod) && a.cfsPeriod[n].At <= to
 }

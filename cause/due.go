@@ -103,11 +103,15 @@ const (
 	// sameBase is how far two samples of one base can be apart: a timer can be served
 	// that much late. Different clocks are further apart.
 	sameBase int64 = 1_000_000_000
+	// around is the stretch before and after an expiry whose samples count for it.
+	around event.Time = 1_000_000_000
+)
+
+const (
 	// maxBases bounds the bases; a kernel has four clocks.
 	maxBases = 16
-	// around is the stretch before and after an expiry whose samples count for it.
-	around    event.Time = 1_000_000_000
-	blockSize            = 256
+	// blockSize is how many samples one entry of base.blocks sums up.
+	blockSize = 256
 )
 
 // collect takes the samples from the expiries in hard interrupts: now is read once per

@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"slices"
 	"sort"
 
 	"github.com/whylate/whylate/event"
@@ -42,7 +41,7 @@ func (a *Analysis) idleUntil(c event.CPU, t event.Time) event.Time {
 
 // Elsewhere finds the CPUs that stood idle while the task of w waited, the longest first.
 // The CPU where it was queued is left out, for as long as it was queued there. That the
-// task may use another one is only known if it ran there: else it is likely.
+// task may use another one is only known if it ran there and may still: else it is likely.
 func (a *Analysis) Elsewhere(w *latency.Wait) []Elsewhere {
 	ns := make([]event.Time, len(a.idle))
 	for c := range ns {
@@ -65,9 +64,16 @@ func (a *Analysis) Elsewhere(w *latency.Wait) []Elsewhere {
 	return list
 }
 
+// mayUse says whether the task may run on c: it did, and the stopper has not taken it off
+// there since, as it does when the affinity changes.
 func (a *Analysis) mayUse(id timeline.TaskID, c event.CPU) Verdict {
-	if int(id) < len(a.x.Tasks) && slices.Contains(a.x.Tasks[id].RanOn, c) {
-		return Proven
+	if int(id) >= len(a.x.Tasks) {
+		return Likely
+	}
+	for _, s := range a.x.Tasks[id].RanOn {
+		if s.CPU == c && s.Last != event.NoTime && s.Off < s.Last {
+			return Proven
+		}
 	}
 	return Likely
 }

@@ -1,6 +1,8 @@
 package cause
 
 import (
+	"sort"
+
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/timeline"
 )
@@ -9,15 +11,18 @@ import (
 // the priority that it had in life.
 //
 // Proven: from sched_process_exit to its final switch-out, on any kernel; from exit or
-// exit_group, do_group_exit, do_exit or exit_mm, if one of them is recorded.
+// exit_group, SIGKILL, do_group_exit, do_exit or exit_mm, if one of them is recorded.
 //
 // Likely: before sched_process_exit, where none of them is recorded, from the switch-in of
 // the run that contains it; only if that switch-in ended a sleep (the task was neither
 // preempted nor new) and the run shows no exec, rename, fork or hrtimer_start by the task.
+// Where three interrupts in a row found the task with preemption on it was still at its own
+// work: then from the last such stretch on, since the exit path holds locks, or is
+// bound to its CPU, most of the time.
 //
 // Not this: a task that computes and then exits, where the run began otherwise: it stays
 // what it is, with the detail that part of it may be its exit. exit_mmap and mmput outside
-// of do_exit: exec runs them too.
+// of do_exit: exec runs them too. A core dump: it is written before the exit.
 var exitTeardown = Kind{
 	Name:  "exit_teardown",
 	Title: "exit teardown",
@@ -46,12 +51,13 @@ func matchExitTeardown(p *piece) (Interval, bool) {
 		}
 		return i, true
 	}
-	if !p.mayBeExit() || !p.run.Marks.Has(timeline.MarkFromSleep) || p.run.Marks&livingMarks != 0 {
+	from := p.a.exitFrom(p.run.Task)
+	if !p.mayBeExit() || from == event.NoTime || p.from < from {
 		return Interval{}, false
 	}
 	i := p.blame(&exitTeardown, Likely)
 	i.Detail = "it died at the end of this run, which began with a wake and shows nothing else"
-	i.Needs = []string{"raw_syscalls:sys_enter"}
+	i.Needs = p.a.exitNeeds()
 	i.Evidence = append(i.Evidence, Ref{ti.ProcessExit, p.cpu})
 	return i, true
 }
@@ -68,7 +74,77 @@ func (p *piece) mayBeExit() bool {
 func (p *piece) orItsExit(i Interval) Interval {
 	if p.mayBeExit() && p.from < p.a.x.Tasks[p.run.Task].ExitMark {
 		i.Detail = "died at the end of this run; part of it may be its exit"
-		i.Needs = append(i.Needs, "raw_syscalls:sys_enter")
+		i.Needs = append(i.Needs, p.a.exitNeeds()...)
 	}
 	return i
+}
+
+// exitNeeds has the event that would show where an exit begins.
+func (a *Analysis) exitNeeds() []string {
+	switch {
+	case !a.x.Occurs(event.SysEnter):
+		return []string{"raw_syscalls:sys_enter"}
+	case !a.x.Occurs(event.SignalDeliver):
+		return []string{"signal:signal_deliver"}
+	}
+	return []string{"function do_exit"}
+}
+
+// exitFrom returns the moment from which the last run of a task is likely its exit, NoTime
+// if that cannot be said.
+func (a *Analysis) exitFrom(id timeline.TaskID) event.Time {
+	if int(id) < len(a.exits) {
+		return a.exits[id]
+	}
+	return event.NoTime
+}
+
+// findExits fills exits.
+func (a *Analysis) findExits() {
+	a.exits = make([]event.Time, len(a.x.Tasks))
+	for i := range a.exits {
+		a.exits[i] = event.NoTime
+	}
+	for c := range a.x.CPUs {
+		ci := &a.x.CPUs[c]
+		for i := range ci.Runs {
+			r := &ci.Runs[i]
+			mark := a.x.Tasks[r.Task].ExitMark
+			if mark == event.NoTime || mark != a.x.Tasks[r.Task].ProcessExit || mark < r.Start || mark > r.End {
+				continue
+			}
+			if r.Marks.Has(timeline.MarkFromSleep) && r.Marks&livingMarks == 0 {
+				a.exits[r.Task] = a.afterWork(ci, r.Start, mark)
+			}
+		}
+	}
+}
+
+// ownWork is how many interrupts in a row must find a task with preemption on to show that
+// it is not in its exit.
+const ownWork = 3
+
+// afterWork returns the last moment in [from, to) at which interrupts show that the current
+// task was at its own work, from if they do not.
+func (a *Analysis) afterWork(ci *timeline.CPUIndex, from, to event.Time) event.Time {
+	if !a.x.CountsPreempt {
+		return from
+	}
+	list := ci.Expiries
+	n := sort.Search(len(list), func(i int) bool { return list[i].At >= from })
+	inARow, start := 0, from
+	for ; n < len(list) && list[n].At < to; n++ {
+		e := &list[n]
+		switch {
+		case !e.Hard || !e.Flags.Has(event.HardIRQ):
+			continue
+		case e.Depth > 0 || e.Migrate > 0:
+			inARow = 0
+			continue
+		}
+		if inARow++; inARow >= ownWork {
+			start = e.At
+		}
+	}
+	return start
 }

@@ -33,7 +33,25 @@ func (a *Analysis) Explain(w *latency.Wait) *Explanation {
 		a.cut(w, cpu, from, from, to, to, func(p *piece) { e.add(a.name(p)) })
 	})
 	e.conclude()
+	if e.Verdict == Proven && a.lostMeanwhile(w) {
+		e.Verdict, e.Needs = Likely, union(e.Needs, biggerBuffer)
+	}
 	return e
+}
+
+// biggerBuffer is what lost events need.
+var biggerBuffer = []string{"a larger buffer"}
+
+// lostMeanwhile reports whether events of any CPU are missing during w. That it ran there
+// in between and came back is unlikely, and more cannot be said.
+func (a *Analysis) lostMeanwhile(w *latency.Wait) bool {
+	for c := range a.x.CPUs {
+		gaps := a.x.CPUs[c].Gaps
+		if i := firstEnding(gaps, w.Woken); i < len(gaps) && gaps[i].From < w.End {
+			return true
+		}
+	}
+	return false
 }
 
 // eachQueue calls visit for each stretch of w on one CPU.

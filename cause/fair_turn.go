@@ -6,7 +6,8 @@ import "github.com/whylate/whylate/event"
 // run times that no event shows, so this tells who ran, not that it was wrong.
 //
 // Proven: the switches around it are seen without a gap. Likely: its class changed in
-// this run without an event.
+// this run without an event, or a bandwidth timer of fair groups expired during the wait, so
+// that the waiter's group may have had no quota for a part of it.
 //
 // Not this: a real-time or deadline task (higher_prio).
 var fairTurn = Kind{
@@ -20,5 +21,11 @@ func matchFairTurn(p *piece) (Interval, bool) {
 	if p.run == nil || p.cur.class != ClassFair || p.waiter.class != ClassFair {
 		return Interval{}, false
 	}
-	return p.orItsExit(p.ifInferred(p.blame(&fairTurn, Proven))), true
+	i := p.ifInferred(p.blame(&fairTurn, Proven))
+	if p.a.quotaTimerIn(p.w.Woken, p.w.End) {
+		i.Verdict = Likely
+		i.Detail = "or its group had no quota: bandwidth timers run"
+		i.Needs = append(i.Needs, "snapshot of cpu.max and cpu.stat")
+	}
+	return p.orItsExit(i), true
 }

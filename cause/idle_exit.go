@@ -12,12 +12,13 @@ import (
 //
 // Shown by: the idle task is current from the wake on.
 //
-// Proven: the wake was executed on that CPU, which then switches within a tick, or cpu_idle
-// or IPI events show it leave the idle state meanwhile. Likely: neither is seen and it
-// lasts at most 100 µs.
+// Proven: cpu_idle, IPI or call-function events show it leave the idle state, up to that
+// moment and for at most 100 µs after it; or the wake was executed on that CPU, which then
+// switches within a tick. Likely: neither is seen and it lasts at most 100 µs.
 //
 // Not this: a CPU that went idle with the task in its queue, or stayed idle for longer
-// without such events: that is unknown.
+// without such events, or that had left its idle state and still did not switch: that is
+// unknown.
 var idleExit = Kind{
 	Name:  "idle_exit",
 	Title: "idle exit",
@@ -36,21 +37,28 @@ func matchIdleExit(p *piece) (Interval, bool) {
 	from, to := max(p.since, p.run.Start), min(p.run.End, p.end)
 	i := p.interval(&idleExit, Likely)
 	signs := p.ci.Idle
-	n := sort.Search(len(signs), func(i int) bool { return signs[i] >= from })
+	next := sort.Search(len(signs), func(i int) bool { return signs[i] > p.from })
+	here := p.w.Waker.CPU == p.cpu || p.w.QueuedBy == p.cpu
 	switch {
-	case n < len(signs) && signs[n] <= to:
-		i.Verdict = Proven
-		i.Evidence = []Ref{{signs[n], p.cpu}}
-	case p.w.Waker.CPU == p.cpu && p.w.Kind == latency.Wakeup && to-from <= p.a.tick:
-		i.Verdict = Proven
-		i.Evidence = []Ref{{p.w.Woken, p.cpu}}
+	case next < len(signs) && signs[next] <= to:
+		i.Verdict, i.Evidence = Proven, []Ref{{signs[next], p.cpu}}
+	case next > 0 && signs[next-1] >= from:
+		if to-signs[next-1] > idleExitLongest {
+			return Interval{}, false
+		}
+		i.Verdict, i.Evidence = Proven, []Ref{{signs[next-1], p.cpu}}
+	case here && p.w.Kind == latency.Wakeup && to-from <= p.a.tick:
+		i.Verdict, i.Evidence = Proven, []Ref{{p.w.Woken, p.cpu}}
 	case to-from > idleExitLongest:
 		return Interval{}, false
 	default:
-		i.Needs = []string{"power:cpu_idle", "ipi:ipi_entry"}
+		i.Needs = idleNeeds
 	}
 	if p.w.Queued != event.NoTime && p.from < p.w.Queued {
 		i.Detail = "in flight"
 	}
 	return i, true
 }
+
+// idleNeeds has the events that show a CPU leave its idle state, or another one call it.
+var idleNeeds = []string{"power:cpu_idle", "ipi:ipi_entry", "irq_vectors:reschedule_entry", "irq_vectors:call_function_single_entry"}

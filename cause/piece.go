@@ -126,11 +126,14 @@ func (a *Analysis) look(p *piece, ci *timeline.CPUIndex, t, limit event.Time) ev
 	} else {
 		next = n
 	}
-	for _, windows := range [][]window{a.throttled[p.cpu], a.served[p.cpu]} {
+	for _, windows := range [][]window{a.throttled[p.cpu], a.served[p.cpu], a.quota[p.cpu]} {
 		next = edge(windows, t, next)
 	}
 	if q := p.w.Queued; q > t && q < next {
 		next = q
+	}
+	if i := sort.Search(len(a.cfsPeriod), func(i int) bool { return a.cfsPeriod[i].At > t }); i < len(a.cfsPeriod) {
+		next = min(next, a.cfsPeriod[i].At)
 	}
 	if g := p.w.GapFrom; g > t && g < next {
 		next = g
@@ -145,7 +148,12 @@ func (a *Analysis) look(p *piece, ci *timeline.CPUIndex, t, limit event.Time) ev
 	next = min(next, p.run.End)
 	ti := &a.x.Tasks[p.run.Task]
 	next = a.nextChange(p.run.Task, t, next)
-	for _, mark := range []event.Time{ti.ExitMark, ti.ProcessExit} {
+	if p.cur.task.Idle() {
+		if i := sort.Search(len(ci.Idle), func(i int) bool { return ci.Idle[i] > t }); i < len(ci.Idle) {
+			next = min(next, ci.Idle[i])
+		}
+	}
+	for _, mark := range []event.Time{ti.ExitMark, ti.ProcessExit, a.exitFrom(p.run.Task)} {
 		if mark != event.NoTime && mark > t && mark < next {
 			next = mark
 		}

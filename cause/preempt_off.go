@@ -1,6 +1,8 @@
 package cause
 
 import (
+	"sort"
+
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/timeline"
 )
@@ -12,7 +14,10 @@ import (
 // moment at which it should have made way, interrupts in front of it not counted.
 //
 // Proven: irq_disable or preempt_disable and the event that ends it lie around the
-// stretch. Likely: by elimination, since nothing else explains it.
+// stretch; or an interrupt, mostly the tick, found the reschedule flag set and the task went
+// on after it for more than 50 µs: on the way back to user mode it would have been made to
+// leave, so it was in the kernel, with preemption off (a depth above 0) or on a kernel that
+// does not preempt kernel mode. Likely: by elimination, since nothing else explains it.
 //
 // Not this: a task that was switched in when the waiter was already queued, which is a
 // choice of the scheduler; the first 50 µs after a wake (switch).
@@ -36,9 +41,32 @@ func matchPreemptOff(p *piece) (Interval, bool) {
 			return i, true
 		}
 	}
+	if e := p.refused(); e != nil {
+		i.Verdict = Proven
+		i.Evidence = append(i.Evidence, Ref{e.At, p.cpu})
+		i.Detail = "in kernel mode, on a kernel that does not preempt it there"
+		if e.Depth > 0 {
+			i.Detail = "preemption was off when the interrupt found that it should leave"
+		}
+		return i, true
+	}
 	i.Detail = "it should have made way: preemption or interrupts off, a kernel that does not preempt kernel mode, or a stolen CPU"
 	if !p.a.x.Occurs(event.PreemptDisable) {
 		i.Needs = []string{"preemptirq:preempt_disable", "preemptirq:irq_disable"}
 	}
 	return i, true
+}
+
+// refused returns an interrupt after which the current task went on although it was asked
+// to leave, nil if none was seen. The rest of the stretch until the task leaves counts.
+func (p *piece) refused() *timeline.Expiry {
+	list := p.ci.Expiries
+	n := sort.Search(len(list), func(i int) bool { return list[i].At >= p.lowerSince() })
+	end := min(p.run.End, p.end)
+	for ; n < len(list) && list[n].At < end-atOnce; n++ {
+		if e := &list[n]; e.Hard && e.Flags.Has(event.NeedResched|event.HardIRQ) {
+			return e
+		}
+	}
+	return nil
 }

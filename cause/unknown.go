@@ -10,7 +10,7 @@ func matchGap(p *piece) (Interval, bool) {
 	}
 	i := p.interval(&unknown, Unknown)
 	i.Detail = "events were lost"
-	i.Needs = []string{"a larger buffer"}
+	i.Needs = biggerBuffer
 	return i, true
 }
 
@@ -36,7 +36,10 @@ func matchUnknown(p *piece) (Interval, bool) {
 		i.Needs = []string{"sched:sched_switch"}
 	case p.cur.task.Idle():
 		i.Detail = "the CPU was idle with the task in its queue"
-		i.Needs = []string{"power:cpu_idle", "ipi:ipi_entry", "timer:hrtimer_expire_entry"}
+		if p.w.Queued != event.NoTime && p.from < p.w.Queued {
+			i.Detail = "the wake was on its way to an idle CPU"
+		}
+		i.Needs = append(idleNeeds[:len(idleNeeds):len(idleNeeds)], "timer:hrtimer_expire_entry")
 	case p.cur.class == ClassUnknown || p.waiter.class == ClassUnknown:
 		i.Detail = "the priority of a task is not known"
 		i.blameTask(p.cur.task, p.run.Comm, p.cur.prio)

@@ -33,6 +33,7 @@ func Explain(src Source, o Options) (*result.Explain, error) {
 	late := &chosen{o: &o, buckets: make(map[bucketKey]*worst)}
 	again := timeline.NewTracker(info.Machine, names)
 	lt := latency.NewTracker(again, func(w *latency.Wait) { explainWait(a, w, names, &o, rs, late) })
+	lt.KnowGaps(x.Gaps())
 	// All kinds again: a task's number depends on which event named it first, and the index
 	// goes by these numbers.
 	if _, err := pass(src, event.Options{Progress: part(o.Progress, 1, 2)}, again, lt.Push); err != nil {
@@ -81,33 +82,58 @@ func explainWait(a *cause.Analysis, w *latency.Wait, names *event.Names, o *Opti
 
 // Latency tells the waits of src as one row per task, or what o.By says.
 func Latency(src Source, o Options) (*result.Latency, error) {
-	info, names := o.info(src), src.Names()
-	tr := timeline.NewTracker(info.Machine, names)
-	rs := newRows(o.By, names, info)
-	lt := latency.NewTracker(tr, func(w *latency.Wait) {
-		comm := names.String(w.Comm)
-		if !o.wants(w, comm) {
-			return
-		}
-		r := rs.of(w, cause.ClassOf(w.Base, comm, false))
-		if o.Hist.BucketNS > 0 && r.hist == nil {
-			r.hist = latency.NewBuckets(o.Hist.BucketNS, o.Hist.Buckets)
-		}
-		r.count(w)
-	})
-	f, err := pass(src, event.Options{Want: latency.Needs, Progress: o.Progress}, tr, lt.Push)
+	info := o.info(src)
+	c, err := o.count(src, info, nil)
+	if gaps := c.lt.Gaps(); err == nil && len(gaps) > 0 {
+		c, err = o.count(src, info, gaps) // once more, now that it is known where events are missing
+	}
 	if err != nil {
 		return nil, err
 	}
-	lt.Finish()
-	r := &result.Latency{Schema: "whylate.latency/1", Input: f.input(src, &o, tr.CPUs()), By: string(rs.by), Tasks: rs.results()}
-	for _, row := range rs.list {
+	r := &result.Latency{Schema: "whylate.latency/1", Input: c.input(src, &o, c.tr.CPUs()), By: string(c.rs.by), Tasks: c.rs.results()}
+	for _, row := range c.rs.list {
 		if row.hist != nil && row.hist.Waits() > 0 {
-			r.Histograms = append(r.Histograms, rs.histogram(row))
+			r.Histograms = append(r.Histograms, c.rs.histogram(row))
 		}
 	}
-	r.Diagnostics = diagnostics(&f, tr, lt)
+	r.Diagnostics = diagnostics(&c.facts, c.tr, c.lt)
 	return r, nil
+}
+
+// counted is what one pass of the latency verb gives.
+type counted struct {
+	facts
+	tr *timeline.Tracker
+	lt *latency.Tracker
+	rs *rows
+}
+
+// count puts the waits of src into rows. gaps says where events are missing, nil: not known
+// yet.
+func (o *Options) count(src Source, info *event.Info, gaps [][]timeline.Span) (*counted, error) {
+	names := src.Names()
+	c := &counted{tr: timeline.NewTracker(info.Machine, names), rs: newRows(o.By, names, info)}
+	c.lt = latency.NewTracker(c.tr, func(w *latency.Wait) { o.countWait(c.rs, w) })
+	if gaps != nil {
+		c.lt.KnowGaps(gaps)
+	}
+	var err error
+	c.facts, err = pass(src, event.Options{Want: latency.Needs, Progress: o.Progress}, c.tr, c.lt.Push)
+	c.lt.Finish()
+	return c, err
+}
+
+// countWait takes in one wait of the latency verb.
+func (o *Options) countWait(rs *rows, w *latency.Wait) {
+	comm := rs.names.String(w.Comm)
+	if !o.wants(w, comm) {
+		return
+	}
+	r := rs.of(w, cause.ClassOf(w.Base, comm, false))
+	if o.Hist.BucketNS > 0 && r.hist == nil {
+		r.hist = latency.NewBuckets(o.Hist.BucketNS, o.Hist.Buckets)
+	}
+	r.count(w)
 }
 
 // info returns what src says of itself, with the kernel that the options name.

@@ -83,6 +83,9 @@ func (c *chosen) addDefault(l lateWait) bool {
 	case rankFair:
 		most = worstFair
 	}
+	if l.rank != rankUserRT && event.Time(l.LatenessNS) < c.o.Floor {
+		return false
+	}
 	b := c.buckets[k]
 	if b == nil {
 		b = &worst{most: most}

@@ -23,6 +23,7 @@ type Options struct {
 	CPUs     []event.CPU // CPUs whose waits are told; empty: all
 	From, To event.Time  // part of the trace, on its own clock; NoTime: open
 	Over     event.Time  // tell every wait at least this late; 0: the default choice
+	Floor    event.Time  // the default choice leaves out waits of fair tasks and kernel threads below this
 	Top      int         // at most this many late waits; 0: no bound beyond the default choice
 	WaitID   string      // tell only this wait ("311@290.333201")
 	Evidence bool        // fill Cause.Evidence with event lines

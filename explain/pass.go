@@ -107,6 +107,9 @@ func diagnostics(f *facts, tr *timeline.Tracker, lt *latency.Tracker) []result.D
 	if lt != nil && lt.Unwoken > 0 && lt.Wakings+lt.Wakeups > 0 {
 		list = event.Diagnose(list, "inferred", lt.Unwoken, "tasks came to a CPU without a wake in the trace; no wait is counted for them")
 	}
+	if lt != nil && lt.Lone > 0 {
+		list = event.Diagnose(list, "inferred", lt.Lone, "sched_wakeup events without their sched_waking; these waits are not counted")
+	}
 	if lt != nil && lt.Unseen > 0 {
 		list = event.Diagnose(list, "inferred", lt.Unseen,
 			"tasks were woken once more while they seemed to wait, so they ran unseen; these waits are not counted")

@@ -62,7 +62,8 @@ type Wait struct {
 	End   event.Time // OnCPU, or the end of the trace
 
 	// Queued is the stamp of sched_wakeup on the target CPU, NoTime where there is none.
-	Queued event.Time
+	Queued   event.Time
+	QueuedBy event.CPU // where that sched_wakeup was executed
 	// CPU is where it was queued first; Moves are the later ones, in order of time.
 	CPU   event.CPU
 	Moves []Move

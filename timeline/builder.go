@@ -1,8 +1,6 @@
 package timeline
 
 import (
-	"slices"
-
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/kernel"
 )
@@ -14,7 +12,8 @@ type Builder struct {
 	arm                         map[int64]Arming  // by the timer's address
 	hidden                      map[TaskID]Arming // of sleep timers whose address the trace hides
 	doExit, exitMM, doGroupExit event.Name
-	sleepTimer                  event.Name // hrtimer_wakeup
+	calls                       map[event.Name]bool // the vectors by which another CPU wakes this one
+	sleepTimer                  event.Name          // hrtimer_wakeup
 }
 
 // building is the unfinished state of one CPU.
@@ -42,6 +41,8 @@ func NewBuilder(tr *Tracker, facts kernel.Facts, names *event.Names) *Builder {
 			Armed: make(map[ExpiryKey]Arming)},
 		arm: make(map[int64]Arming), hidden: make(map[TaskID]Arming),
 		doExit: names.Intern("do_exit"), exitMM: names.Intern("exit_mm"), doGroupExit: names.Intern("do_group_exit"),
+		calls: map[event.Name]bool{names.Intern("reschedule_entry"): true, names.Intern("call_function_single_entry"): true,
+			names.Intern("call_function_entry"): true},
 		sleepTimer: names.Intern("hrtimer_wakeup"),
 	}
 }
@@ -90,6 +91,8 @@ func (b *Builder) Push(ev *event.Event, step Step) {
 		b.woke(ev, step, ci, cb)
 	case event.HrtimerCancel:
 		b.cancel(ev)
+	case event.SchedMigrateTask:
+		b.moved(ev, step)
 	case event.SchedPISetprio:
 		if t := step.Task; t != nil {
 			ti := b.task(t.ID)
@@ -155,10 +158,22 @@ func (b *Builder) schedSwitch(ev *event.Event, step Step, ci *CPUIndex, cb *buil
 		marks = MarkNew
 	}
 	b.open(ci, cb, step.Next, ev.Time, ev.NextPrio, marks)
-	ti := b.task(step.Next.ID)
-	if !slices.Contains(ti.RanOn, ev.CPU) {
-		ti.RanOn = append(ti.RanOn, ev.CPU)
+	b.stay(step.Next.ID, ev.CPU).Last = ev.Time
+	if ev.PreemptDepth > 0 {
+		b.x.CountsPreempt = true
 	}
+}
+
+// stay returns the entry of task id for CPU c.
+func (b *Builder) stay(id TaskID, c event.CPU) *Stay {
+	ti := b.task(id)
+	for i := range ti.RanOn {
+		if ti.RanOn[i].CPU == c {
+			return &ti.RanOn[i]
+		}
+	}
+	ti.RanOn = append(ti.RanOn, Stay{CPU: c, Last: event.NoTime, Off: event.NoTime})
+	return &ti.RanOn[len(ti.RanOn)-1]
 }
 
 // broken ends everything that was open on the CPU at the last trusted moment.

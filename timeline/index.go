@@ -62,6 +62,10 @@ type Expiry struct {
 	Current TaskID
 	Woke    TaskID // whose sched_waking came directly after it, NoTask if none did
 	Hard    bool   // in hard-interrupt context
+	// Flags, Depth and Migrate are the context that the interrupt found: preemption is off
+	// where Depth is above 0, and the task cannot be moved where Migrate is.
+	Flags          event.Flags
+	Depth, Migrate uint8
 }
 
 // PrioChange is a sched_pi_setprio.
@@ -85,6 +89,13 @@ type Arming struct {
 	At            event.Time
 	CPU           event.CPU
 	Soft, Expires int64 // on the clock of the timer's base
+}
+
+// Stay is a CPU on which a task ran.
+type Stay struct {
+	CPU  event.CPU
+	Last event.Time // its last switch-in there
+	Off  event.Time // when the stopper took it off that CPU for the last time; NoTime: never
 }
 
 // ExpiryKey names one expiry: N is its position in CPUIndex.Expiries.
@@ -114,7 +125,7 @@ type TaskIndex struct {
 	// ProcessExit is its sched_process_exit, NoTime if none was seen.
 	ProcessExit event.Time
 	LastOff     event.Time // its final switch-out, NoTime if not seen
-	RanOn       []event.CPU
+	RanOn       []Stay
 	TimerWakes  []event.Time // its wakes from interrupts and by softirq threads
 }
 
@@ -129,6 +140,9 @@ type Index struct {
 	From, To event.Time
 	Seen     event.KindSet // the kinds that occur
 	Counts   [event.NumKinds]int64
+	// CountsPreempt: the kernel keeps a preempt count, so that a depth of 0 means
+	// something.
+	CountsPreempt bool
 	// Armed has, for an expiry, who had started the timer, where that was a task.
 	Armed map[ExpiryKey]Arming
 }
@@ -152,6 +166,15 @@ func (x *Index) CPU(c event.CPU) *CPUIndex {
 		return nil
 	}
 	return &x.CPUs[c]
+}
+
+// Gaps returns where events are missing, by CPU.
+func (x *Index) Gaps() [][]Span {
+	gaps := make([][]Span, len(x.CPUs))
+	for c := range x.CPUs {
+		gaps[c] = x.CPUs[c].Gaps
+	}
+	return gaps
 }
 
 // Overlapping returns the spans that share time with [from, to). Spans are in order and

@@ -15,6 +15,9 @@ func (b *Builder) currentTask(c event.CPU) TaskID {
 // irq opens and closes spans of hard interrupts. Nested ones are one span.
 func (b *Builder) irq(ev *event.Event, ci *CPUIndex, cb *building) {
 	if ev.Kind == event.IRQHandlerEntry || ev.Kind == event.VectorEntry {
+		if b.calls[ev.Name] {
+			ci.Idle = append(ci.Idle, ev.Time) // another CPU calls this one
+		}
 		cb.depth++
 		if cb.irq < 0 {
 			name := ev.Text
@@ -109,7 +112,7 @@ func (b *Builder) timer(ev *event.Event, ci *CPUIndex, cb *building) {
 	}
 	cb.expired = true
 	ci.Expiries = append(ci.Expiries, Expiry{At: ev.Time, CPU: ev.CPU, Timer: ev.Arg, Func: ev.Func, Now: ev.Arg2,
-		Current: cur, Woke: NoTask, Hard: cb.softirq < 0})
+		Current: cur, Woke: NoTask, Hard: cb.softirq < 0, Flags: ev.Flags, Depth: ev.PreemptDepth, Migrate: ev.MigrateDisable})
 }
 
 // softirqThread reports whether the current task of c runs softirqs as a task.
@@ -205,12 +208,31 @@ func (b *Builder) mark(ev *event.Event, step Step, ci *CPUIndex, cb *building) {
 		if kernel.IsExitSyscall(b.x.Tracker.machine, ev.Arg, b.x.Names.String(ev.Name)) {
 			b.exitMark(r.Task, ev.Time)
 		}
+	case event.SignalDeliver:
+		// SIGKILL cannot be caught: do_group_exit follows at once. Another fatal signal may
+		// write a core first, which is no exit.
+		if ev.Arg == sigKill {
+			b.exitMark(r.Task, ev.Time)
+		}
 	case event.FuncEntry:
 		// exit_mmap and mmput do not count: exec runs them as well.
 		if ev.Func != 0 && (ev.Func == b.doExit || ev.Func == b.exitMM || ev.Func == b.doGroupExit) {
 			b.exitMark(r.Task, ev.Time)
 		}
 	}
+}
+
+// sigKill is the number of SIGKILL; signal(7).
+const sigKill = 9
+
+// moved notes that the stopper takes a task off its CPU: by its affinity it may not stay
+// there, or the load balancer moves it although it ran.
+func (b *Builder) moved(ev *event.Event, step Step) {
+	c := b.x.Tracker.CPU(ev.CPU)
+	if step.Task == nil || c == nil || c.Current == nil || ev.Orig != ev.CPU || !kernel.IsStopper(b.x.Names.String(c.Current.Comm)) {
+		return
+	}
+	b.stay(step.Task.ID, ev.Orig).Off = ev.Time
 }
 
 func (b *Builder) exitMark(id TaskID, at event.Time) {

@@ -12,7 +12,7 @@ func (tr *Tracker) schedSwitch(c *CPU, ev *event.Event, step *Step) {
 	if c.Current != nil && c.Current != prev {
 		tr.Broken++
 		step.BrokenFrom = c.Trusted
-		c.forget()
+		c.forget(ev.CPU)
 	}
 	prev.leave(ev)
 	if prev.Status == StatusDead && !prev.Idle() && ev.State&(event.StateDead|event.StateDeadOld) != 0 {
@@ -50,7 +50,9 @@ func (t *Task) arrive(ev *event.Event) {
 // events may come between the stamp of sched_switch and the switch itself.
 var showsCurrent = event.Kinds(event.SchedWaking, event.SchedWakeup, event.SchedWakeupNew, event.SchedStatRuntime,
 	event.SoftirqRaise, event.SoftirqEntry, event.SoftirqExit, event.IRQHandlerEntry, event.IRQHandlerExit,
-	event.HrtimerStart, event.HrtimerExpireEntry, event.SchedProcessExit)
+	event.HrtimerStart, event.HrtimerExpireEntry, event.SchedProcessExit, event.SchedProcessExec, event.SchedProcessFork,
+	event.SchedProcessFree, event.SchedMigrateTask, event.SchedPISetprio, event.TaskNewtask, event.TaskRename, event.SysEnter,
+	event.SysExit)
 
 // checkCurrent compares the task in whose context ev was recorded with the one that
 // the CPU is known to run. It learns the first task of the trace this way, and finds
@@ -69,7 +71,7 @@ func (tr *Tracker) checkCurrent(c *CPU, ev *event.Event, step *Step) {
 		}
 		tr.Broken++
 		step.BrokenFrom = c.Trusted
-		c.forget()
+		c.forget(ev.CPU)
 	}
 	t := tr.task(ev.PID, ev.Comm, c)
 	t.Status, t.CPU = StatusRunning, ev.CPU

@@ -273,12 +273,14 @@ func (tr *Tracker) gap(c *CPU, ev *event.Event, step *Step) {
 	if step.BrokenFrom == event.NoTime {
 		step.BrokenFrom = c.Trusted
 	}
-	c.forget()
+	c.forget(ev.CPU)
 }
 
-func (c *CPU) forget() {
-	if c.Current != nil && c.Current.Status == StatusRunning {
-		c.Current.Status = StatusUnknown
+// forget drops what c, whose number is at, was known to run. Its task may have come to
+// run elsewhere since: then that is known.
+func (c *CPU) forget(at event.CPU) {
+	if t := c.Current; t != nil && t.Status == StatusRunning && t.CPU == at {
+		t.Status = StatusUnknown
 	}
 	c.Current, c.Since = nil, event.NoTime
 }

@@ -88,7 +88,7 @@ func TestTrapExecWithOldPID(t *testing.T) {
 
 // TestTrapPIDReuse: a pid is another task after its owner died, however the death shows.
 func TestTrapPIDReuse(t *testing.T) {
-	free := about(event.SchedProcessFree, 1, 60, 0, 7)
+	free := about(event.SchedProcessFree, 0, 60, 1, 7)
 	for _, c := range []struct {
 		name   string
 		events []event.Event

@@ -16,7 +16,8 @@ const explainLong = `Tell each late wait of a trace with causes that sum to it.
 Without --over, --top or --wait these waits are told: of each deadline or real-time user
 task the worst 20 wakeup waits of at least 50 µs and the worst 5 preemption waits; the
 worst 20 of all fair tasks; the worst 20 of all kernel threads; every wait still open at
-the end that is at least 1 ms long.
+the end that is at least 1 ms long. Without --all or --json, waits of fair tasks and of
+kernel threads below 50 µs are left out.
 
 Every wait has a name, like 311@290.333201; --wait NAME -v tells it alone, with the
 events that prove each of its causes.`
@@ -33,6 +34,10 @@ type explainFlags struct {
 	wait string
 }
 
+// textFloor is from where on people are told of fair tasks and kernel threads that nobody
+// asked for; --json, --all and --over tell of all.
+const textFloor event.Time = 50_000
+
 func newExplain(std *streams) *cobra.Command {
 	var in input
 	var sel selection
@@ -47,6 +52,9 @@ func newExplain(std *streams) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o := sel.options()
 			o.Over, o.Top, o.WaitID, o.Evidence = flags.over, flags.top, flags.wait, out.verbose
+			if !out.json && !out.all {
+				o.Floor = textFloor
+			}
 			return std.answer(cmd, args, &in, &out, o, askExplain)
 		},
 	}

@@ -2,6 +2,7 @@ package eventformat
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"sync"
 )
@@ -73,8 +74,8 @@ func (s *Symbols) name(sym symbol) []byte {
 func (s *Symbols) parse() {
 	s.text = s.load()
 	s.load = nil
-	if uint64(len(s.text)) > 1<<31 { // offsets are 32 bits wide
-		s.text = s.text[:1<<31]
+	if len(s.text) > math.MaxInt32 { // offsets are 32 bits wide
+		s.text = s.text[:math.MaxInt32]
 	}
 	// One allocation of about the right size; growing would copy megabytes.
 	s.syms = make([]symbol, 0, bytes.Count(s.text, []byte{'\n'})+1)
