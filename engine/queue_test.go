@@ -12,7 +12,13 @@ import (
 )
 
 // TestOrder compares the queue with a sorted list under random pushes, cancels and pops.
-func TestOrder(t *testing.T) {
+func TestOrder(t *testing.T) { checkOrder(t, false) }
+
+// TestOrderWhenTheSequenceIsFull: the order of what is in the queue stays when all of it is
+// numbered anew.
+func TestOrderWhenTheSequenceIsFull(t *testing.T) { checkOrder(t, true) }
+
+func checkOrder(t *testing.T, full bool) {
 	rapid.Check(t, func(t *rapid.T) {
 		type ref struct {
 			item engine.Item
@@ -23,6 +29,9 @@ func TestOrder(t *testing.T) {
 		var want []ref
 		var gone []engine.Handle
 		seq := 0
+		if full {
+			q.Hurry(rapid.Uint64Range(1, 20).Draw(t, "hurry"))
+		}
 		t.Repeat(map[string]func(*rapid.T){
 			"push": func(t *rapid.T) {
 				it := engine.Item{At: event.Time(rapid.IntRange(0, 8).Draw(t, "at")), Rank: engine.Rank(rapid.IntRange(0, 3).Draw(t, "rank")), What: uint32(seq)}
@@ -50,7 +59,7 @@ func TestOrder(t *testing.T) {
 					}
 					return a.seq - b.seq
 				})
-				got, ok := q.Pop()
+				got, ok := pop(&q, rapid.Bool().Draw(t, "until"))
 				if ok != (len(want) > 0) {
 					t.Fatalf("pop said %v with %d items", ok, len(want))
 				}
@@ -75,6 +84,67 @@ func TestOrder(t *testing.T) {
 			},
 		})
 	})
+}
+
+// pop is Pop, or what PopUntil makes of the next time.
+func pop(q *engine.Queue, until bool) (engine.Item, bool) {
+	at, ok := q.Next()
+	if !until || !ok {
+		return q.Pop()
+	}
+	if it, ok := q.PopUntil(at - 1); ok {
+		return it, false // too early
+	}
+	return q.PopUntil(at)
+}
+
+// TestOrderOfMany has a heap of many levels and some cancelled items in it.
+func TestOrderOfMany(t *testing.T) {
+	var q engine.Queue
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 3000 {
+		h := q.Push(engine.Item{At: event.Time(r.IntN(1000)), Rank: engine.Rank(r.IntN(3)), Arg: 1})
+		if r.IntN(3) == 0 {
+			q.Cancel(h)
+		}
+	}
+	left := q.Len()
+	var before engine.Item
+	for now := event.Time(0); ; {
+		it, ok := q.Pop()
+		if !ok {
+			break
+		}
+		left--
+		if it.At < before.At || it.At == before.At && it.Rank < before.Rank {
+			t.Fatalf("%+v after %+v", it, before)
+		}
+		before = it
+		if now = it.At; r.IntN(2) == 0 {
+			q.Push(engine.Item{At: now + 1 + event.Time(r.IntN(500)), Rank: it.Rank})
+			left++
+		}
+		if now > 5000 {
+			return
+		}
+	}
+	if left != 0 {
+		t.Errorf("%d items were lost", left)
+	}
+}
+
+// TestCancelledItemsDoNotPileUp: a timer far in the future that is moved again and again
+// leaves nothing behind.
+func TestCancelledItemsDoNotPileUp(t *testing.T) {
+	var q engine.Queue
+	h := q.Push(engine.Item{At: 1 << 40})
+	for i := range 100_000 {
+		q.Cancel(h)
+		h = q.Push(engine.Item{At: 1<<40 + event.Time(i)})
+		if q.Keys() > 1000 {
+			t.Fatalf("%d keys for one item after %d moves", q.Keys(), i)
+		}
+	}
 }
 
 // TestNothingIsAllocated once the queue has its depth.
