@@ -77,7 +77,7 @@ func (p *thread) jitter(most event.Time) event.Time {
 
 // sleepUntil sleeps until at, later by the timer slack where the kernel applies it.
 func (p *thread) sleepUntil(at event.Time) machine.Step {
-	p.asleep = true
+	p.asleep, p.woken = true, false
 	return machine.Step{Kind: machine.StepSleep, NS: at + p.run.slack(p.th.Task), State: event.StateSleeping}
 }
 

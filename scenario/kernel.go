@@ -1,0 +1,79 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
+	"github.com/whylate/whylate/sched"
+)
+
+// Kernel is a kernel that the model can imitate.
+type Kernel struct {
+	Profile kernel.Profile
+	// Release is what events say of it: understood by kernel.Of, and marked as the model.
+	Release string
+}
+
+// kernelTraits are the traits of a profile that its facts do not have.
+type kernelTraits struct {
+	preempt       sched.PreemptModel
+	statRuntimeRT bool // real-time tasks emit sched_stat_runtime
+	pushIPI       bool // RT_PUSH_IPI
+	ttwuQueue     bool // TTWU_QUEUE
+}
+
+// traits by profile, as the kernels of a distribution are built. Confirmed by recordings:
+// 6.1, 6.1-rt, 6.12 and 6.12-rt.
+var traits = map[string]kernelTraits{
+	"3.4-rt":  {preempt: sched.PreemptRT, statRuntimeRT: true},
+	"4.11":    {preempt: sched.PreemptVoluntary, statRuntimeRT: true, ttwuQueue: true},
+	"6.1":     {preempt: sched.PreemptVoluntary, statRuntimeRT: true, ttwuQueue: true},
+	"6.1-rt":  {preempt: sched.PreemptRT, statRuntimeRT: true, pushIPI: true},
+	"6.12":    {preempt: sched.PreemptVoluntary, ttwuQueue: true},
+	"6.12-rt": {preempt: sched.PreemptRT, pushIPI: true},
+	"6.18":    {preempt: sched.PreemptVoluntary, ttwuQueue: true},
+}
+
+// DefaultKernel is the profile of a scenario that names none.
+const DefaultKernel = "6.12"
+
+// KernelNamed returns the kernel of a profile; "" is DefaultKernel.
+func KernelNamed(name string) (Kernel, error) {
+	if name == "" {
+		name = DefaultKernel
+	}
+	known := make([]string, 0, len(kernel.Profiles))
+	for _, p := range kernel.Profiles {
+		if p.Name == name {
+			return Kernel{Profile: p, Release: p.Name + "-model"}, nil
+		}
+		known = append(known, p.Name)
+	}
+	return Kernel{}, fmt.Errorf("no kernel profile is called %q; there are %s", name, strings.Join(known, ", "))
+}
+
+// facts are those that the analysis will use for the model's events.
+func (k *Kernel) facts() kernel.Facts { return kernel.Of(k.Release) }
+
+// config is the scheduler of this kernel with its defaults.
+func (k *Kernel) config(cpus int) sched.Config {
+	f, t := k.facts(), traits[k.Profile.Name]
+	c := sched.DefaultConfig(cpus)
+	c.Tick = event.Time(f.Tick)
+	c.Preempt = t.preempt
+	c.StatRuntimeRT = t.statRuntimeRT
+	c.RTPushIPI = t.pushIPI
+	c.TTWUQueue = t.ttwuQueue
+	c.DLBandwidth = bandwidth(f.RTRuntime, f.RTPeriod)
+	return c
+}
+
+// bandwidth is a share of a CPU in the scheduler's unit of 1 << 20; negative: no limit.
+func bandwidth(runtime, period int64) int64 {
+	if runtime < 0 || period <= 0 {
+		return -1
+	}
+	return runtime / 1000 * (1 << 20) / (period / 1000)
+}

@@ -1,0 +1,212 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/machine"
+	"github.com/whylate/whylate/workload"
+)
+
+// Setup is everything that determines a run of the model.
+type Setup struct {
+	Kernel  Kernel
+	Machine machine.Config
+	Load    *workload.Spec
+	// Until is when the run ends at the latest, in ns from its start.
+	Until event.Time
+	// Limits says what the model leaves out and this run may depend on.
+	Limits []event.Diagnostic
+}
+
+// Source is a run of the model as a source of events. Every stream runs the model anew and
+// yields the same events.
+type Source struct {
+	setup *Setup
+	names *event.Names
+	info  event.Info
+}
+
+// NewSource returns the source of a setup. Errors are those of the setup.
+func NewSource(s *Setup) (*Source, error) {
+	src := &Source{setup: s, names: event.NewNames()}
+	src.info = event.Info{Format: "model", Kernel: s.Kernel.Release, Machine: "x86_64", CPUs: s.Machine.Sched.CPUs,
+		Clock: "model", Resolution: 1, TGIDs: s.processes(), Events: emitted()}
+	if _, err := src.start(nil); err != nil {
+		return nil, err
+	}
+	return src, nil
+}
+
+// emitted names the events that the model can emit.
+func emitted() []string {
+	kinds := []event.Kind{event.SchedSwitch, event.SchedWaking, event.SchedWakeup, event.SchedWakeupNew,
+		event.SchedMigrateTask, event.SchedStatRuntime, event.SchedPISetprio, event.SchedProcessFork,
+		event.SchedProcessExit, event.TaskNewtask, event.TaskRename, event.SignalGenerate,
+		event.HrtimerStart, event.HrtimerExpireEntry}
+	list := make([]string, 0, len(kinds))
+	for _, k := range kinds {
+		list = append(list, k.String())
+	}
+	return list
+}
+
+// processes maps the threads that the main thread creates to their process.
+func (s *Setup) processes() map[event.PID]event.PID {
+	n := 1
+	for i := range s.Load.Tasks {
+		n += s.Load.Tasks[i].Instances
+	}
+	of := make(map[event.PID]event.PID, n)
+	for i := range n {
+		of[s.Load.PID+event.PID(i)] = s.Load.PID
+	}
+	return of
+}
+
+// Info describes the run as a reader describes its file.
+func (s *Source) Info() *event.Info { return &s.info }
+
+// Names resolves the names of the events.
+func (s *Source) Names() *event.Names { return s.names }
+
+// Close releases nothing: the model holds no files.
+func (s *Source) Close() error { return nil }
+
+// Events starts the model at time 0.
+func (s *Source) Events(o event.Options) (event.Stream, error) {
+	st := &stream{src: s, opts: o, slice: firstSlice}
+	m, err := s.start(st.take)
+	if err != nil {
+		return nil, err
+	}
+	st.m = m
+	if st.run, err = workload.Load(m, s.setup.Load); err != nil {
+		return nil, fmt.Errorf("starting the scenario: %w", err)
+	}
+	st.run.OnVerdict = func(err error) { st.verdict = err }
+	return st, nil
+}
+
+// start builds the machine of the setup.
+func (s *Source) start(sink func(*event.Event)) (*machine.Machine, error) {
+	if s.setup.Machine.Sched.CPUs < 1 {
+		return nil, errors.New("a machine needs at least one CPU")
+	}
+	return machine.New(s.setup.Machine, s.names, sink), nil
+}
+
+const (
+	// firstSlice is how far the model runs before somebody looks at its events. It shrinks
+	// and grows with their number.
+	firstSlice event.Time = 1_000_000
+	fewEvents             = 256
+	manyEvents            = 4096
+	// mostBuffered bounds the events of one moment: no scenario of sense has so many.
+	mostBuffered = 1 << 20
+)
+
+var errFlood = errors.New("more than a million events in one moment")
+
+// stream pulls events out of a run: it lets the model go on for a while whenever the last
+// ones are used up.
+type stream struct {
+	src     *Source
+	opts    event.Options
+	m       *machine.Machine
+	run     *workload.Run
+	buf     []event.Event
+	at      int
+	slice   event.Time
+	now     event.Time
+	passed  int64
+	verdict error
+	over    bool
+	err     error
+	diags   []event.Diagnostic
+}
+
+// take is the machine's sink.
+func (s *stream) take(ev *event.Event) {
+	if s.verdict != nil {
+		return // the process has exited; what its threads still do never happened
+	}
+	if !s.opts.Want.Has(ev.Kind) {
+		s.passed++
+		return
+	}
+	if len(s.buf) >= mostBuffered {
+		s.m.Fail(errFlood)
+		return
+	}
+	s.buf = append(s.buf, *ev)
+}
+
+// Next returns the next event of the run.
+func (s *stream) Next() (*event.Event, error) {
+	for s.at == len(s.buf) {
+		if s.over {
+			if s.err != nil {
+				return nil, s.err
+			}
+			return nil, io.EOF
+		}
+		s.goOn()
+	}
+	ev := &s.buf[s.at]
+	s.at++
+	return ev, nil
+}
+
+// goOn lets the model run for a slice of its time.
+func (s *stream) goOn() {
+	s.buf, s.at = s.buf[:0], 0
+	until := min(s.now+s.slice, s.src.setup.Until)
+	err := s.m.RunUntil(until)
+	s.now = until
+	switch n := len(s.buf); {
+	case n < fewEvents:
+		s.slice *= 2
+	case n > manyEvents && s.slice > 1000:
+		s.slice /= 2
+	}
+	if s.opts.Progress != nil {
+		s.opts.Progress(int64(s.now), int64(s.src.setup.Until))
+	}
+	switch {
+	case err != nil:
+		s.end(fmt.Errorf("running the model: %w", err))
+	case s.verdict != nil, s.run.Done(), s.now >= s.src.setup.Until:
+		s.end(nil)
+	}
+}
+
+// end notes why and how the run is over.
+func (s *stream) end(err error) {
+	s.over, s.err = true, err
+	for _, d := range s.src.setup.Limits {
+		s.diags = event.Diagnose(s.diags, d.Kind, d.Count, d.Text)
+	}
+	if s.verdict != nil {
+		s.diags = event.Diagnose(s.diags, "verdict", 1, s.verdict.Error()+"; the program exits here")
+	} else if err == nil && !s.run.Done() {
+		s.diags = event.Diagnose(s.diags, "unfinished", 1, "the run ended before its program did")
+	}
+}
+
+// Names resolves the names of the events.
+func (s *stream) Names() *event.Names { return s.src.names }
+
+// Diagnostics says what the model leaves out and what the kernel refused.
+func (s *stream) Diagnostics() []event.Diagnostic { return s.diags }
+
+// PassedOver counts the events that nobody wanted.
+func (s *stream) PassedOver() int64 { return s.passed }
+
+// Close ends the run.
+func (s *stream) Close() error {
+	s.over = true
+	return nil
+}
