@@ -73,8 +73,12 @@ func (a *Analysis) findWindows(c event.CPU) {
 		}
 		last = prev.End
 		w := window{from: prev.End, to: a.x.To, culprit: timeline.NoTask, evidence: []Ref{{prev.End, c}}}
-		if lost := timeline.Overlapping(a.x.CPUs[c].Gaps, w.from, a.x.To); len(lost) > 0 {
-			w.to = lost[0].From
+		gaps := a.x.CPUs[c].Gaps
+		if lost := firstEnding(gaps, w.from); lost < len(gaps) {
+			w.to = min(w.to, gaps[lost].From)
+		}
+		if w.to <= w.from {
+			continue
 		}
 		known := sort.Search(len(runs), func(n int) bool { return runs[n].Start >= w.to })
 		end := a.nextRealTime(runs[:known], i+1)

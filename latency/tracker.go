@@ -219,6 +219,9 @@ func (tr *Tracker) begin(w *waiting, t *timeline.Task, k Kind, at event.Time) {
 }
 
 func (tr *Tracker) schedSwitch(ev *event.Event, step timeline.Step) {
+	if step.Next == nil {
+		return // on a CPU that no kernel has
+	}
 	if next := step.Next; !next.Idle() {
 		w := tr.of(next)
 		if w.active {
