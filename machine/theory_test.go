@@ -12,7 +12,7 @@ import (
 // periodic is a task with an implicit deadline that is released every period, from offset
 // on, and works for cost. It notes its longest response.
 type periodic struct {
-	offset, period, cost event.Time
+	period, cost event.Time
 
 	release event.Time
 	busy    bool
