@@ -34,7 +34,7 @@ func matchCFSQuota(p *piece) (Interval, bool) {
 	if p.waiter.class != ClassFair || len(p.a.cfsPeriod) == 0 {
 		return Interval{}, false
 	}
-	list := p.a.quota[p.cpu]
+	list := windowsOf(p.a.quota, p.cpu)
 	n := sort.Search(len(list), func(i int) bool { return list[i].from > p.from }) - 1
 	if n < 0 {
 		return Interval{}, false

@@ -25,14 +25,20 @@ func drawEvents(t *rapid.T, names *event.Names, most int) []event.Event {
 	prio := rapid.SampledFrom([]event.Prio{-1, 0, 9, 77, 100, 120, 139, event.NoPrio, 1<<31 - 1})
 	text := rapid.SampledFrom([]string{"", "ktimers/0", "migration/0", "swapper/0", "irq/25-eth0", "ksoftirqd/1", "rt"})
 	now := event.Time(rapid.Int64Range(-1<<62, 1<<60).Draw(t, "start"))
+	focus := rapid.SampledFrom(timerNames).Draw(t, "timer") // else no two events fit together
 	events := make([]event.Event, rapid.IntRange(1, most).Draw(t, "events"))
 	for i := range events {
 		now += event.Time(rapid.SampledFrom([]int64{0, 1, 100, 40_000, 1_000_000, 50_000_000, 1 << 50}).Draw(t, "ns"))
 		e := &events[i]
 		e.Reset()
 		e.Kind = event.Kind(rapid.IntRange(0, int(event.NumKinds)-1).Draw(t, "kind"))
-		if rapid.Bool().Draw(t, "switch") {
-			e.Kind = event.SchedSwitch // else hardly any task ever runs
+		switch rapid.IntRange(0, 5).Draw(t, "kind that matters") {
+		case 0, 1:
+			e.Kind = event.SchedSwitch
+		case 2:
+			e.Kind = event.HrtimerExpireEntry
+		case 3:
+			e.Kind = event.SchedWakeup
 		}
 		e.Time, e.CPU, e.PID, e.Comm = now, cpu.Draw(t, "cpu"), pid.Draw(t, "pid"), names.Intern(text.Draw(t, "comm"))
 		e.Flags = event.Flags(rapid.IntRange(0, 1<<10).Draw(t, "flags"))
@@ -43,6 +49,9 @@ func drawEvents(t *rapid.T, names *event.Names, most int) []event.Event {
 		e.Arg, e.Arg2, e.Arg3 = number.Draw(t, "arg"), number.Draw(t, "arg2"), number.Draw(t, "arg3")
 		e.From = now - event.Time(rapid.Int64Range(0, 1<<50).Draw(t, "from"))
 		e.Func = names.Intern(rapid.SampledFrom(timerNames).Draw(t, "func"))
+		if rapid.Bool().Draw(t, "focus") {
+			e.Func = names.Intern(focus)
+		}
 		e.Text, e.Name = e.Func, e.Comm
 	}
 	return events
@@ -53,23 +62,58 @@ func drawEvents(t *rapid.T, names *event.Names, most int) []event.Event {
 func TestHostileEvents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := event.NewNames()
-		events := drawEvents(t, names, 60)
-		release := rapid.SampledFrom([]string{"", "3.4.15-rt24", "4.11.0", "6.1.0-50-rt-amd64", "6.12.107"}).Draw(t, "kernel")
-		got := explainAll(names, events, release)
-		for i := range got {
-			if g := &got[i]; sum(g.byCulprit) != g.lateness || g.lateness < 0 {
-				t.Errorf("%s: lateness %d, causes %q", g, g.lateness, g.causes)
-			}
-			for pid, ns := range got[i].byCulprit {
-				if ns < 0 {
-					t.Errorf("%s: %d ns by task %d: %q", got[i], ns, pid, got[i].causes)
-				}
-			}
-		}
-		if diff := cmp.Diff(answers(got), answers(explainAll(names, events, release))); diff != "" {
-			t.Error(diff)
-		}
+		checkHostile(t, names, drawEvents(t, names, 60))
 	})
+}
+
+// TestDamagedSchedules: as TestHostileEvents, with events that nearly fit together: some
+// fields of a legal schedule are wrong, and timers expire anywhere in it.
+func TestDamagedSchedules(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		names := event.NewNames()
+		s := drawSchedule(t, &schedule{names: names, next: 100, real: true, strict: rapid.Bool().Draw(t, "strict")}, 60)
+		wrong := drawEvents(t, names, 40)
+		focus := names.Intern(rapid.SampledFrom(timerNames).Draw(t, "timer"))
+		var events []event.Event
+		for i, e := range s.events {
+			w := &wrong[i%len(wrong)]
+			switch rapid.IntRange(0, 12).Draw(t, "damage") {
+			case 0:
+				e.Target = w.Target
+			case 1:
+				e.CPU = w.CPU
+			case 2:
+				e.TaskPrio, e.NextPrio = w.TaskPrio, w.NextPrio
+			case 3:
+				e.Task = w.Task
+			case 4, 5, 6:
+				timer := *w
+				timer.Kind, timer.Func, timer.Time, timer.CPU = event.HrtimerExpireEntry, focus, e.Time, e.CPU
+				timer.PID, timer.Flags = e.PID, event.FlagsKnown|event.HardIRQ|w.Flags&event.NeedResched
+				events = append(events, timer)
+			}
+			events = append(events, e)
+		}
+		checkHostile(t, names, events)
+	})
+}
+
+func checkHostile(t *rapid.T, names *event.Names, events []event.Event) {
+	release := rapid.SampledFrom([]string{"", "3.4.15-rt24", "4.11.0", "6.1.0-50-rt-amd64", "6.12.107"}).Draw(t, "kernel")
+	got := explainAll(names, events, release)
+	for i := range got {
+		if g := &got[i]; sum(g.byCulprit) != g.lateness || g.lateness < 0 {
+			t.Errorf("%s: lateness %d, causes %q", g, g.lateness, g.causes)
+		}
+		for pid, ns := range got[i].byCulprit {
+			if ns < 0 {
+				t.Errorf("%s: %d ns by task %d: %q", got[i], ns, pid, got[i].causes)
+			}
+		}
+	}
+	if diff := cmp.Diff(answers(got), answers(explainAll(names, events, release))); diff != "" {
+		t.Error(diff)
+	}
 }
 
 // TestIndexIsInOrder: the lists of the index are in order and do not overlap, whatever the

@@ -31,6 +31,7 @@ type piece struct {
 	irq, softirq *timeline.Span
 	gap          bool
 	lingered     lingered
+	refusal      refusal
 }
 
 // waiter is the task that waits, with its effective priority at one moment.

@@ -58,15 +58,33 @@ func matchPreemptOff(p *piece) (Interval, bool) {
 }
 
 // refused returns an interrupt after which the current task went on although it was asked
-// to leave, nil if none was seen. The rest of the stretch until the task leaves counts.
+// to leave, nil if none was seen. The rest of the stretch until the task leaves counts,
+// without the softirqs and further interrupts that come before the way back to it.
 func (p *piece) refused() *timeline.Expiry {
+	since := p.lowerSince()
+	if p.refusal.run == p.run && p.refusal.since == since {
+		return p.refusal.by
+	}
+	p.refusal = refusal{run: p.run, since: since}
 	list := p.ci.Expiries
-	n := sort.Search(len(list), func(i int) bool { return list[i].At >= p.lowerSince() })
+	n := sort.Search(len(list), func(i int) bool { return list[i].At >= since })
 	end := min(p.run.End, p.end)
 	for ; n < len(list) && list[n].At < end-atOnce; n++ {
-		if e := &list[n]; e.Hard && e.Flags.Has(event.NeedResched|event.HardIRQ) {
-			return e
+		e := &list[n]
+		if !e.Hard || !e.Flags.Has(event.NeedResched|event.HardIRQ) {
+			continue
 		}
+		if end-e.At-p.interrupted(e.At, end) > atOnce {
+			p.refusal.by = e
+		}
+		break // the later ones leave it less time
 	}
-	return nil
+	return p.refusal.by
+}
+
+// refusal keeps what refused found out: interrupts cut a run into many pieces.
+type refusal struct {
+	run   *timeline.Run
+	since event.Time
+	by    *timeline.Expiry
 }
