@@ -145,10 +145,10 @@ func (r *Run) emitFork(parent, child *machine.Thread) {
 // SIGHAND, THREAD, SYSVSEM, SETTLS, PARENT_SETTID, CHILD_CLEARTID.
 const cloneThread = 0x3d0f00
 
-func (r *Run) emitRename(th *machine.Thread, name string) {
+func (r *Run) emitRename(th *machine.Thread, name event.Name) {
 	var ev event.Event
 	ev.Reset()
 	ev.Kind = event.TaskRename
-	ev.Task, ev.TaskComm, ev.NextComm = th.Task.PID, th.Task.Comm, r.m.Names.Intern(name)
+	ev.Task, ev.TaskComm, ev.NextComm = th.Task.PID, th.Task.Comm, name
 	r.m.Emit(th.Task.CPU(), &ev)
 }

@@ -23,6 +23,9 @@ type Spec struct {
 	// Duration is how long the main thread sleeps before it cancels all; negative: until
 	// every thread has ended by itself.
 	Duration event.Time
+	// Free lets every thread begin on its own, with its own zero for its timers, instead of
+	// meeting the others as rt-app's threads do.
+	Free bool
 	// OpCost is what every operation takes beside the work that it stands for.
 	OpCost event.Time
 	// TimerSlack is added to every expiry of a task that is neither real-time nor
@@ -38,7 +41,8 @@ type Mutex struct{ PI bool }
 // Task is one task of the file; each instance is a thread.
 type Task struct {
 	Name      string
-	Instances int // 0: only a template of OpFork
+	Comm      string // what its threads are called; "": as in rt-app, the name with an index
+	Instances int    // 0: only a template of OpFork
 	Delay     event.Time
 	Loop      int // how often all phases run; negative: forever
 	Attr      *sched.Attr
@@ -114,4 +118,37 @@ type Loop struct {
 	// WakeupLatency is the sum over timers, 0 after a missed one; wu_lat.
 	WakeupLatency event.Time
 	CRun, CPeriod event.Time // as configured: c_duration, c_period
+}
+
+// Endless reports whether t goes on until somebody cancels it.
+func (t *Task) Endless() bool {
+	if t.Loop < 0 {
+		return true
+	}
+	for i := range t.Phases {
+		if t.Phases[i].Loop <= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Classes reports whether tasks of s are real-time or deadline, and whether some are fair.
+func (s *Spec) Classes() (realTime, fair bool) {
+	see := func(a *sched.Attr) {
+		if a != nil && (a.Policy == sched.FIFO || a.Policy == sched.RR || a.Policy == sched.Deadline) {
+			realTime = true
+		} else {
+			fair = true
+		}
+	}
+	for i := range s.Tasks {
+		see(s.Tasks[i].Attr)
+		for j := range s.Tasks[i].Phases {
+			if a := s.Tasks[i].Phases[j].Attr; a != nil {
+				see(a)
+			}
+		}
+	}
+	return realTime, fair
 }

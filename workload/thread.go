@@ -69,9 +69,15 @@ type timer struct {
 func (r *Run) newThread(parent *machine.Thread, task int, fork bool) (*thread, error) {
 	t := &r.spec.Tasks[task]
 	p := &thread{run: r, task: t, index: len(r.threads), fork: fork, timers: make([]timer, t.Timers)}
-	p.name = fmt.Sprintf("%s-%d", t.Name, p.index)
+	switch {
+	case t.Comm != "":
+		p.name = t.Comm
+	case fork:
+		p.name = fmt.Sprintf("%s-%d-%04d", t.Name, p.index, r.forks[task])
+	default:
+		p.name = fmt.Sprintf("%s-%d", t.Name, p.index)
+	}
 	if fork {
-		p.name = fmt.Sprintf("%s-%04d", p.name, r.forks[task])
 		r.forks[task]++
 	}
 	// A child begins with the policy and the CPUs of its parent.
@@ -137,14 +143,14 @@ func (p *thread) begin() machine.Step {
 	r := p.run
 	p.stage = stageGate
 	// The kernel keeps 15 characters and refuses a longer name: then the old one stays.
-	if len(p.name) <= 15 {
-		r.emitRename(p.th, p.name)
-		p.th.Task.Comm = r.m.Names.Intern(p.name)
+	if name := r.m.Names.Intern(p.name); len(p.name) <= 15 && name != p.th.Task.Comm {
+		r.emitRename(p.th, name)
+		p.th.Task.Comm = name
 	}
 	if p.index == 0 {
 		r.zero = r.m.Now()
 	}
-	if p.fork || r.start.arrive(p) {
+	if p.fork || r.spec.Free || r.start.arrive(p) {
 		return proceed
 	}
 	return machine.Step{Kind: machine.StepBlock, State: event.StateSleeping}
@@ -153,6 +159,9 @@ func (p *thread) begin() machine.Step {
 func (p *thread) delay() machine.Step {
 	p.stage = stageDelay
 	p.first = p.run.zero
+	if p.run.spec.Free {
+		p.first = p.run.m.Now()
+	}
 	if p.task.Delay <= 0 {
 		return proceed
 	}

@@ -47,6 +47,7 @@ func newRoot(std *streams) *cobra.Command {
 		newInfo(std),
 		newDemo(std),
 		newRecord(std),
+		newRun(std),
 		newList(std),
 		newVersion(),
 	)

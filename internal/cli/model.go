@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/explain"
+	"github.com/whylate/whylate/report"
+	"github.com/whylate/whylate/result"
+	"github.com/whylate/whylate/scenario"
+)
+
+const runLong = `Run a scenario in the model of the scheduler and explain it like a recorded trace.
+
+SCENARIO is a file in rt-app's JSON, which may have an object "whylate" for what rt-app
+has no words for, or the name of a load that needs no file: cyclictest or schbench, with
+the options of the real program after --.
+
+The same scenario, seed and changes give the same bytes on every machine. What the model
+does not know is refused or, where it only approximates, told with the answer.`
+
+const runExamples = `  whylate run load.json
+  whylate run load.json --kernel 6.1-rt,6.12-rt --task 'ctl-*'
+  whylate run load.json --change 'task=logger policy=other' --change 'set HRTICK_DL=on'
+  whylate run cyclictest -- -t 4 -p 80 -i 2000`
+
+// runFlags are those of run beside selection and output.
+type runFlags struct {
+	kernels  []string
+	changes  []string
+	seed     uint64
+	hasSeed  bool
+	duration event.Time
+	dry      bool
+	costs    string
+	explainFlags
+}
+
+func newRun(std *streams) *cobra.Command {
+	var sel selection
+	var out output
+	var flags runFlags
+	cmd := &cobra.Command{
+		Use:     "run SCENARIO [-- OPTION…]",
+		Short:   "Run a scenario in the model and explain it",
+		Long:    runLong,
+		Example: runExamples,
+		Args:    usage(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return std.run(cmd, args, &sel, &out, &flags)
+		},
+	}
+	f := cmd.Flags()
+	f.Func("kernel", "imitate the kernels of `LIST`, one after the other: 6.1-rt,6.12-rt (whylate list kernels)",
+		into(&flags.kernels, parseWords))
+	f.Func("change", "run with `CHANGE`: 'task=NAME policy=fifo prio=80', 'set NAME=VALUE', 'cpus=4'\n(may be repeated)",
+		appendInto(&flags.changes, func(s string) (string, error) { return s, nil }))
+	f.Func("seed", "`N` of the random numbers (default that of the scenario, else 1)", func(s string) error {
+		n, err := strconv.ParseUint(s, 0, 64)
+		flags.seed, flags.hasSeed = n, true
+		return err
+	})
+	f.Func("duration", "run for `DURATION` instead of what the scenario says: 500ms, 10s", into(&flags.duration, parsePositive))
+	f.StringVar(&flags.costs, "costs", "", "`zero`: whatever the machine itself does takes no time")
+	f.BoolVar(&flags.dry, "dry-run", false, "only check the scenario")
+	sel.register(cmd, "sum up the blame by `WHAT`: task, comm, process, cgroup or cpu (default task)")
+	flags.explainFlags.registerFor(cmd)
+	registerDetail(cmd, &out)
+	out.register(cmd)
+	return cmd
+}
+
+// registerFor adds the flags that choose waits, as explain has them.
+func (e *explainFlags) registerFor(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.Func("over", "tell every wait at least `DURATION` late: 100us, 1ms; a plain number is µs",
+		into(&e.over, parsePositive))
+	f.Func("top", "tell at most the `N` latest waits", into(&e.top, parseCount))
+	f.Func("wait", "tell only the wait `ID`", into(&e.wait, parseWaitID))
+}
+
+// parseWords reads a list of words: "6.1-rt,6.12".
+func parseWords(s string) ([]string, error) {
+	words := strings.Split(s, ",")
+	for _, w := range words {
+		if w == "" {
+			return nil, errors.New("a list of names with commas between them")
+		}
+	}
+	return words, nil
+}
+
+// run does what the verb says: one answer for each kernel.
+func (std *streams) run(cmd *cobra.Command, args []string, sel *selection, out *output, flags *runFlags) error {
+	if err := out.check(args[0]); err != nil {
+		return err
+	}
+	kernels := flags.kernels
+	if len(kernels) == 0 {
+		kernels = []string{""}
+	}
+	var answers []*answer
+	for _, k := range kernels {
+		src, err := flags.source(args, k)
+		if err != nil {
+			return err
+		}
+		if flags.dry {
+			continue
+		}
+		o := sel.options()
+		o.Over, o.Top, o.WaitID, o.Evidence, o.File = flags.over, flags.top, flags.wait, out.verbose, args[0]
+		p := newProgress(std.err, out.quiet)
+		o.Progress = p.update
+		a, err := askExplain(&interruptible{src, cmd.Context()}, o)
+		p.erase()
+		if err != nil {
+			return err
+		}
+		answers = append(answers, a)
+	}
+	if flags.dry {
+		_, err := fmt.Fprintf(std.out, "%s can run.\n", args[0])
+		return err
+	}
+	return out.print(together(answers), std.out)
+}
+
+// source reads the scenario anew and applies the flags to it.
+func (f *runFlags) source(args []string, kernel string) (*scenario.Source, error) {
+	plan, err := scenario.Open(args[0], args[1:])
+	if err != nil {
+		return nil, err
+	}
+	if kernel != "" {
+		plan.Kernel = kernel
+	}
+	if f.hasSeed {
+		plan.Load.Seed = f.seed
+	}
+	if f.duration > 0 {
+		plan.Load.Duration = f.duration
+	}
+	switch f.costs {
+	case "":
+	case "zero":
+		plan.Costs = scenario.Costs{}
+	default:
+		return nil, fmt.Errorf("--costs %q: there is only zero", f.costs)
+	}
+	for _, c := range f.changes {
+		if err := plan.Change(c); err != nil {
+			return nil, err
+		}
+	}
+	setup, err := plan.Setup()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", args[0], err)
+	}
+	return scenario.NewSource(setup)
+}
+
+// runs is what --json prints for several kernels.
+type runs struct {
+	Schema string `json:"schema"`
+	Runs   []any  `json:"runs"`
+}
+
+// together makes one answer of those of several kernels.
+func together(list []*answer) *answer {
+	if len(list) == 1 {
+		return list[0]
+	}
+	all := &answer{}
+	r := runs{Schema: "whylate.runs/1"}
+	for _, a := range list {
+		r.Runs = append(r.Runs, a.value)
+		all.diagnostics = append(all.diagnostics, a.diagnostics...)
+	}
+	all.value, all.input = r, result.Input{}
+	all.text = func(w io.Writer, o report.Options) error {
+		for i, a := range list {
+			if i > 0 {
+				if _, err := io.WriteString(w, "\n"); err != nil {
+					return err
+				}
+			}
+			if err := a.text(w, o); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return all
+}
+
+var _ explain.Source = (*scenario.Source)(nil)

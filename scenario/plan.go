@@ -1,0 +1,159 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
+	"github.com/whylate/whylate/machine"
+	"github.com/whylate/whylate/workload"
+)
+
+// Plan is a scenario before it is bound to a kernel: what a file or a template says, and
+// what changes make of it.
+type Plan struct {
+	Name   string
+	Kernel string // profile; "": DefaultKernel
+	CPUs   int    // 0: as many as the tasks name, at least one
+	Costs  Costs
+	// Values are settings in the order in which they are made; a later one wins.
+	Values []Value
+	Load   workload.Spec
+	// Notes are what the file says and the model reads otherwise.
+	Notes []event.Diagnostic
+}
+
+// Value is a setting and what it is set to.
+type Value struct{ Name, To string }
+
+// Costs says what the machine's own work takes.
+type Costs struct {
+	Machine machine.Costs
+	Op      event.Time // every operation of a task beside its work
+	Slack   event.Time // timer slack of tasks that are neither real-time nor deadline
+}
+
+// DefaultCosts are those of a machine of the usual size. The timer slack is the kernel's
+// own default; the others are the order of magnitude that traces show.
+func DefaultCosts() Costs {
+	return Costs{Machine: machine.Costs{Switch: 1_000, IPI: 1_000, Wake: 500}, Op: 200, Slack: 50_000}
+}
+
+const (
+	// mostCPUs bounds the machine.
+	mostCPUs = 4096
+	// mostThreads bounds the threads that a scenario starts with.
+	mostThreads = 100_000
+	// firstPID is the pid of the main thread.
+	firstPID event.PID = 1000
+	// grace is how much longer than its duration a run may go on until all threads have
+	// ended.
+	grace event.Time = 1_000_000_000
+	// mostTime bounds runs of programs that end by themselves.
+	mostTime event.Time = 3600 * 1_000_000_000
+)
+
+// Setup binds the plan to its kernel. Errors say what cannot be modelled.
+func (p *Plan) Setup() (*Setup, error) {
+	k, err := KernelNamed(p.Kernel)
+	if err != nil {
+		return nil, err
+	}
+	cpus, err := p.cpus()
+	if err != nil {
+		return nil, err
+	}
+	if n := p.threads(); n > mostThreads {
+		return nil, fmt.Errorf("%d threads are more than the %d that a scenario may start", n, mostThreads)
+	}
+	load := p.Load
+	load.OpCost, load.TimerSlack = p.Costs.Op, p.Costs.Slack
+	if load.PID == 0 {
+		load.PID = firstPID
+	}
+	s := &Setup{Kernel: k, Load: &load, Limits: slices.Clone(p.Notes)}
+	s.Machine = machine.Config{Sched: k.config(cpus), Costs: p.Costs.Machine}
+	f := k.facts()
+	t := tuning{config: &s.Machine.Sched, rtRuntime: f.RTRuntime / 1000, rtPeriod: f.RTPeriod / 1000, rrTimesliceMS: 100}
+	for _, v := range p.Values {
+		setting, err := settingNamed(v.Name)
+		if err != nil {
+			return nil, err
+		}
+		if err := setting.set(&t, v.To); err != nil {
+			return nil, fmt.Errorf("set %s: %w", v.Name, err)
+		}
+	}
+	if err := t.apply(); err != nil {
+		return nil, err
+	}
+	if s.Until, err = p.until(); err != nil {
+		return nil, err
+	}
+	s.limits(&f, &t)
+	return s, nil
+}
+
+// cpus is the number of CPUs of the machine.
+func (p *Plan) cpus() (int, error) {
+	most := event.CPU(0)
+	for i := range p.Load.Tasks {
+		t := &p.Load.Tasks[i]
+		for _, c := range t.CPUs {
+			most = max(most, c)
+		}
+		for j := range t.Phases {
+			for _, c := range t.Phases[j].CPUs {
+				most = max(most, c)
+			}
+		}
+	}
+	n := p.CPUs
+	if n == 0 {
+		n = int(most) + 1
+	}
+	if n < 1 || n > mostCPUs {
+		return 0, fmt.Errorf("%d CPUs: a machine has 1 to %d", n, mostCPUs)
+	}
+	if int(most) >= n {
+		return 0, fmt.Errorf("a task is bound to CPU %d of a machine with %d CPUs", most, n)
+	}
+	return n, nil
+}
+
+func (p *Plan) threads() int64 {
+	n := int64(1)
+	for i := range p.Load.Tasks {
+		n += int64(p.Load.Tasks[i].Instances)
+	}
+	return n
+}
+
+// until is when the run ends at the latest.
+func (p *Plan) until() (event.Time, error) {
+	if p.Load.Duration >= 0 {
+		return p.Load.Duration + grace, nil
+	}
+	for i := range p.Load.Tasks {
+		if t := &p.Load.Tasks[i]; t.Instances > 0 && t.Endless() {
+			return 0, fmt.Errorf("task %s never ends and the file gives no duration; say how long to run", t.Name)
+		}
+	}
+	return mostTime, nil
+}
+
+// limits notes what the kernel has and the model leaves out.
+func (s *Setup) limits(f *kernel.Facts, t *tuning) {
+	add := func(text string) { s.Limits = event.Diagnose(s.Limits, "not_modelled", 1, text) }
+	realTime, fair := s.Load.Classes()
+	if realTime && f.RTThrottling == kernel.Yes && !t.throttlingSilenced {
+		add("real-time throttling (sched_rt_runtime_us): real-time tasks are never throttled here")
+	}
+	if realTime && fair && f.FairServer == kernel.Yes {
+		add("the fair server: fair tasks that real-time tasks starve get nothing here")
+	}
+	if fair {
+		add("the fair class: a stand-in divides the CPU by weight; shares are right in the long run, waits of fair tasks are not")
+	}
+}

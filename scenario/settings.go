@@ -1,0 +1,121 @@
+package scenario
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/sched"
+)
+
+// Setting is something that `set NAME=VALUE` changes and that the model knows.
+type Setting struct {
+	Name    string
+	Values  string // what it takes
+	Default string // where kernels do not differ
+	Meaning string
+
+	set func(*tuning, string) error
+}
+
+// tuning is what settings change: a scheduler's configuration, and what it is made from.
+type tuning struct {
+	config             *sched.Config
+	rtRuntime          int64 // µs, −1: no limit
+	rtPeriod           int64 // µs
+	rrTimesliceMS      int64
+	throttlingSilenced bool // by a runtime of −1 or of the whole period
+}
+
+// Settings lists all settings, sysctls before features.
+func Settings() []Setting { return settings }
+
+var settings = []Setting{
+	{"sched_rt_runtime_us", "µs, −1: no limit", "950000", "share of real-time and deadline tasks: admission of deadline tasks; real-time tasks are not throttled by the model yet",
+		func(t *tuning, v string) error { return number(v, -1, 1<<40, &t.rtRuntime) }},
+	{"sched_rt_period_us", "µs", "1000000", "period of sched_rt_runtime_us",
+		func(t *tuning, v string) error { return number(v, 1, 1<<40, &t.rtPeriod) }},
+	{"sched_rr_timeslice_ms", "ms", "100", "turn of a SCHED_RR task, in whole ticks",
+		func(t *tuning, v string) error { return number(v, 1, 1<<31, &t.rrTimesliceMS) }},
+	{"HZ", "100, 250, 300, 1000", "250", "ticks in a second",
+		func(t *tuning, v string) error { return setHZ(t, v) }},
+	{"preempt", "none, voluntary, full, lazy, rt", "by kernel", "preemption model",
+		func(t *tuning, v string) error { return setPreempt(t, v) }},
+	{"HRTICK", "on, off", "off", "a tick of its own at the end of a slice",
+		func(t *tuning, v string) error { return onOff(v, &t.config.HRTick) }},
+	{"HRTICK_DL", "on, off", "off", "the runtime of deadline tasks ends to the ns, not at ticks",
+		func(t *tuning, v string) error { return onOff(v, &t.config.HRTickDL) }},
+	{"RT_PUSH_IPI", "on, off", "by kernel", "a CPU that wants work asks the overloaded one to push",
+		func(t *tuning, v string) error { return onOff(v, &t.config.RTPushIPI) }},
+	{"TTWU_QUEUE", "on, off", "by kernel", "the woken task's CPU finishes a wake from afar",
+		func(t *tuning, v string) error { return onOff(v, &t.config.TTWUQueue) }},
+}
+
+// settingNamed returns the setting called name; the error lists what there is.
+func settingNamed(name string) (*Setting, error) {
+	known := make([]string, 0, len(settings))
+	for i := range settings {
+		if settings[i].Name == name {
+			return &settings[i], nil
+		}
+		known = append(known, settings[i].Name)
+	}
+	return nil, fmt.Errorf("setting %q is not known to the model; there are %s", name, strings.Join(known, ", "))
+}
+
+func number(v string, low, high int64, to *int64) error {
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil || n < low || n > high {
+		return fmt.Errorf("%q is not a whole number from %d to %d", v, low, high)
+	}
+	*to = n
+	return nil
+}
+
+func onOff(v string, to *bool) error {
+	switch v {
+	case "on", "1", "true":
+		*to = true
+	case "off", "0", "false":
+		*to = false
+	default:
+		return fmt.Errorf("%q is neither on nor off", v)
+	}
+	return nil
+}
+
+func setHZ(t *tuning, v string) error {
+	var hz int64
+	if err := number(v, 24, 10_000, &hz); err != nil {
+		return err
+	}
+	t.config.Tick = event.Time(1_000_000_000 / hz)
+	return nil
+}
+
+func setPreempt(t *tuning, v string) error {
+	models := []struct {
+		name string
+		is   sched.PreemptModel
+	}{{"none", sched.PreemptNone}, {"voluntary", sched.PreemptVoluntary}, {"full", sched.PreemptFull}, {"lazy", sched.PreemptLazy}, {"rt", sched.PreemptRT}}
+	for _, m := range models {
+		if m.name == v {
+			t.config.Preempt = m.is
+			return nil
+		}
+	}
+	return fmt.Errorf("preemption model %q is not none, voluntary, full, lazy or rt", v)
+}
+
+// apply puts what the sysctls say into the configuration.
+func (t *tuning) apply() error {
+	if t.rtRuntime > t.rtPeriod {
+		return fmt.Errorf("sched_rt_runtime_us %d is more than sched_rt_period_us %d: EINVAL", t.rtRuntime, t.rtPeriod)
+	}
+	t.config.DLBandwidth = bandwidth(t.rtRuntime*1000, t.rtPeriod*1000)
+	t.throttlingSilenced = t.rtRuntime < 0 || t.rtRuntime == t.rtPeriod
+	tick := int64(t.config.Tick)
+	t.config.RRTimeslice = int(max(1, (t.rrTimesliceMS*1_000_000+tick-1)/tick))
+	return nil
+}
