@@ -207,7 +207,11 @@ func (b *Builder) mark(ev *event.Event, step Step, ci *CPUIndex, cb *building) {
 	case event.SysEnter:
 		if kernel.IsExitSyscall(b.x.Tracker.machine, ev.Arg, b.x.Names.String(ev.Name)) {
 			b.exitMark(r.Task, ev.Time)
+		} else {
+			b.alive(r.Task)
 		}
+	case event.SysExit:
+		b.alive(r.Task)
 	case event.SignalDeliver:
 		// SIGKILL cannot be caught: do_group_exit follows at once. Another fatal signal may
 		// write a core first, which is no exit.
@@ -233,6 +237,14 @@ func (b *Builder) moved(ev *event.Event, step Step) {
 		return
 	}
 	b.stay(step.Task.ID, ev.Orig).Off = ev.Time
+}
+
+// alive takes back the exit mark of a task that goes on to live: the number of its system
+// call was that of another machine, or of a 32-bit program.
+func (b *Builder) alive(id TaskID) {
+	if ti := b.task(id); ti.ProcessExit == event.NoTime {
+		ti.ExitMark = event.NoTime
+	}
 }
 
 func (b *Builder) exitMark(id TaskID, at event.Time) {
