@@ -20,7 +20,7 @@ import (
 //
 // Not this: an expiry that only arms the timer again, without the switch; the
 // replenishment of a deadline task, after which that task runs; idle instead of a fair
-// task.
+// task; a longer stretch that no expiry began.
 var fairServer = Kind{
 	Name:  "fair_server",
 	Title: "fair server",
@@ -56,6 +56,9 @@ func (a *Analysis) serverWindow(c event.CPU, w *window, ended bool) bool {
 	}
 	length := w.to - w.from
 	longest := event.Time(a.x.Facts.FairServerRuntime) + a.tick
+	if !started && length > longest {
+		return false // neither its beginning nor its length speaks for it
+	}
 	w.detail = fmt.Sprintf("deadline server of CPU %d ran fair tasks in front of RT for %s", c, millis(int64(length)))
 	w.verdict = Likely
 	switch {
