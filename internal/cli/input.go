@@ -16,13 +16,15 @@ import (
 
 // input holds the flags that say what the trace is; its file may also be the verb's
 // argument.
-type input struct{ file, kernel string }
+type input struct{ file, kernel, buffer string }
 
 func (in *input) register(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&in.file, "input", "i", "",
 		"read the trace `FILE`; - is standard input. Without a file: the newest of\n"+strings.Join(defaultFiles, ", ")+" in this folder")
 	cmd.Flags().StringVar(&in.kernel, "kernel", "",
 		"the kernel's `RELEASE` (uname -r), for text traces, which do not say it")
+	cmd.Flags().StringVar(&in.buffer, "buffer", "",
+		"read the ring buffer (trace instance) `NAME` of a trace.dat; info lists them")
 }
 
 // defaultFiles are the names under which recorders leave their traces.
@@ -69,6 +71,9 @@ func (std *streams) answer(cmd *cobra.Command, args []string, in *input, out *ou
 	if err != nil {
 		return err
 	}
+	if src, err = bufferOf(src, in.buffer); err != nil {
+		return err
+	}
 	o.File, o.Kernel = file, in.kernel
 	return std.answerFrom(cmd, src, out, o, ask)
 }
@@ -94,6 +99,33 @@ func (std *streams) open(file string) (explain.Source, error) {
 	return trace.Open(file)
 }
 
+// bufferOf returns the named ring buffer of src as a source of its own; "" is src itself.
+// Where there is no such buffer src is closed.
+func bufferOf(src explain.Source, name string) (explain.Source, error) {
+	if name == "" {
+		return src, nil
+	}
+	f, ok := src.(interface {
+		Buffer(string) (*trace.Buffer, error)
+	})
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("this input has no ring buffer %q", name), src.Close())
+	}
+	b, err := f.Buffer(name)
+	if err != nil {
+		return nil, errors.Join(err, src.Close())
+	}
+	return &bufferSource{b, src}, nil
+}
+
+// bufferSource is a ring buffer together with the file that it closes.
+type bufferSource struct {
+	*trace.Buffer
+	file explain.Source
+}
+
+func (b *bufferSource) Close() error { return b.file.Close() }
+
 // openReader opens a trace that is not a file. Events are read more than once, so it
 // goes through a temporary copy.
 func openReader(r io.Reader) (explain.Source, error) {
@@ -114,10 +146,10 @@ func openReader(r io.Reader) (explain.Source, error) {
 
 // temporary is a trace whose file goes away with it.
 type temporary struct {
-	explain.Source
+	*trace.File
 	path string
 }
 
 func (t *temporary) Close() error {
-	return errors.Join(t.Source.Close(), os.Remove(t.path))
+	return errors.Join(t.File.Close(), os.Remove(t.path))
 }
