@@ -15,6 +15,9 @@ type Setup struct {
 	Kernel  Kernel
 	Machine machine.Config
 	Load    *workload.Spec
+	// Start is when the program begins, on the machine's clock, whose ticks are at
+	// multiples of their distance.
+	Start event.Time
 	// Until is when the run ends at the latest, in ns from its start.
 	Until event.Time
 	// Limits says what the model leaves out and this run may depend on.
@@ -82,7 +85,10 @@ func (s *Source) Events(o event.Options) (event.Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	st.m = m
+	st.m, st.now = m, s.setup.Start
+	if err := m.RunUntil(st.now); err != nil {
+		return nil, fmt.Errorf("starting the machine: %w", err)
+	}
 	if st.run, err = workload.Load(m, s.setup.Load); err != nil {
 		return nil, fmt.Errorf("starting the scenario: %w", err)
 	}

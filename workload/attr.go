@@ -23,7 +23,10 @@ func (p *thread) setAttr(a *sched.Attr) (machine.Step, bool) {
 		p.run.refuse(fmt.Errorf("%s: sched_setattr to %s: %w", p.name, a.Policy, err))
 		return gone, true
 	}
-	p.requeue()
+	p.reboost()
+	if p.run.OnAttr != nil {
+		p.run.OnAttr(t)
+	}
 	return proceed, false
 }
 
@@ -49,8 +52,8 @@ func (p *thread) place(cpus []event.CPU) machine.Step {
 	return machine.Step{Kind: machine.StepBlock, State: event.StateDisk}
 }
 
-// normalPrio is the priority without inheritance; normal_prio.
-func normalPrio(a *sched.Attr) event.Prio {
+// NormalPrio is the kernel's priority number of a without inheritance; normal_prio().
+func NormalPrio(a *sched.Attr) event.Prio {
 	switch a.Policy {
 	case sched.Deadline:
 		return event.PrioDeadline

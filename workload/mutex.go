@@ -32,7 +32,7 @@ func (p *thread) lock(mu *mutex) (machine.Step, bool) {
 	if !slices.Contains(mu.waiters, p) {
 		p.key = queueKey(p.th.Task.Prio())
 		if !mu.pi {
-			p.key = queueKey(normalPrio(&p.th.Task.Attr)) // a plain futex does not look at boosts
+			p.key = queueKey(NormalPrio(&p.th.Task.Attr)) // a plain futex does not look at boosts
 		}
 		mu.waiters = p.run.enqueue(mu.waiters, p)
 	}
@@ -142,14 +142,14 @@ func (p *thread) donor() *sched.Task {
 			first = w
 		}
 	}
-	if first == nil || first.th.Task.Prio() >= normalPrio(&p.th.Task.Attr) || first.key >= event.MaxRTPrio {
+	if first == nil || first.th.Task.Prio() >= NormalPrio(&p.th.Task.Attr) || first.key >= event.MaxRTPrio {
 		return nil
 	}
 	return first.th.Task
 }
 
-// requeue moves p in the queue in which it waits after its own priority changed.
-func (p *thread) requeue() {
+// reboost looks again at what p inherits, after its own priority changed.
+func (p *thread) reboost() {
 	if len(p.held) > 0 {
 		p.run.boost(p.th.Task.CPU(), p)
 	}

@@ -13,6 +13,9 @@ import (
 type Run struct {
 	// OnLoop, where set, is told every finished round of a phase.
 	OnLoop func(Loop)
+	// OnAttr, where set, is told when a task has changed its own policy or priority, which
+	// leaves no event.
+	OnAttr func(*sched.Task)
 	// OnVerdict, where set, is told what the kernel refused. As rt-app does, the process
 	// then exits.
 	OnVerdict func(error)
@@ -66,6 +69,15 @@ func Load(m *machine.Machine, spec *Spec) (*Run, error) {
 
 // Zero is when the first thread was ready: rt-app's t_zero; NoTime before.
 func (r *Run) Zero() event.Time { return r.zero }
+
+// Tasks appends the tasks of all threads there are, the main one first.
+func (r *Run) Tasks(list []*sched.Task) []*sched.Task {
+	list = append(list, r.main.th.Task)
+	for _, p := range r.threads {
+		list = append(list, p.th.Task)
+	}
+	return list
+}
 
 // Done reports whether the process has ended.
 func (r *Run) Done() bool { return r.main.th.Dead() }

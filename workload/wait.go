@@ -115,7 +115,7 @@ func (p *thread) condWait(c *cond, mu *mutex) (machine.Step, bool) {
 }
 
 func (p *thread) join(c *cond) {
-	p.key = queueKey(normalPrio(&p.th.Task.Attr))
+	p.key = queueKey(NormalPrio(&p.th.Task.Attr))
 	c.newer = p.run.enqueue(c.newer, p)
 }
 
@@ -161,7 +161,7 @@ func (p *thread) semWait(s *semaphore) (machine.Step, bool) {
 		return proceed, true
 	}
 	if !slices.Contains(s.waiters, p) {
-		p.key = queueKey(normalPrio(&p.th.Task.Attr))
+		p.key = queueKey(NormalPrio(&p.th.Task.Attr))
 		s.waiters = p.run.enqueue(s.waiters, p)
 	}
 	return p.sleepIn()
@@ -176,7 +176,7 @@ type gate struct {
 // arrive reports whether p was the last: then the others are awake.
 func (g *gate) arrive(p *thread) bool {
 	if len(g.waiters) < g.parties-1 {
-		p.key = queueKey(normalPrio(&p.th.Task.Attr))
+		p.key = queueKey(NormalPrio(&p.th.Task.Attr))
 		g.waiters = p.run.enqueue(g.waiters, p)
 		return false
 	}

@@ -1,0 +1,256 @@
+package scenario_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/explain"
+	"github.com/whylate/whylate/internal/shared"
+	"github.com/whylate/whylate/scenario"
+	"github.com/whylate/whylate/sched"
+	"github.com/whylate/whylate/trace"
+	"github.com/whylate/whylate/workload"
+)
+
+const us, ms event.Time = 1_000, 1_000_000
+
+// stretch is a time that a task had the CPU without another of the compared ones between,
+// interrupted or not by all the rest.
+type stretch struct {
+	task  string
+	slept bool // it left by itself
+	at    event.Time
+}
+
+func (s stretch) String() string {
+	if s.slept {
+		return s.task + " sleeps"
+	}
+	return s.task + " makes way"
+}
+
+// stretches reads who of the named tasks ran, from from to to. The model adds an index to
+// their names, which is taken off. A task that makes way before it ran at all was chosen
+// between two timers of the same nanosecond; it is left out.
+func stretches(t *testing.T, src explain.Source, from, to event.Time, names []string) []stretch {
+	t.Helper()
+	st, err := src.Events(event.Options{Want: event.Kinds(event.SchedSwitch)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	name := func(n event.Name) string {
+		plain, _, _ := strings.Cut(src.Names().String(n), "-")
+		if !slices.Contains(names, plain) {
+			return ""
+		}
+		return plain
+	}
+	var list []stretch
+	var open stretch
+	for {
+		ev, err := st.Next()
+		if errors.Is(err, io.EOF) {
+			return list
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		prev, next := name(ev.TaskComm), name(ev.NextComm)
+		slept := prev != "" && prev == open.task && !ev.State.Runnable()
+		if open.task != "" && (slept || next != "" && next != open.task) {
+			if open.slept = slept; open.at >= from && open.at <= to && (slept || ev.Time > open.at) {
+				list = append(list, open)
+			}
+			open = stretch{}
+		}
+		if next != "" && open.task == "" {
+			open = stretch{task: next, at: ev.Time}
+		}
+	}
+}
+
+// What the recording says of itself, on CLOCK_MONOTONIC: the log of rt-app and the
+// expiries of timers in the trace.
+const (
+	// monoAhead is CLOCK_MONOTONIC minus the trace's clock: now of hrtimer_expire_entry
+	// minus its stamp, the largest.
+	monoAhead event.Time = 149_552_487
+	// timersZero is what all timers of the log count from: every expiry of fifo30, hilock
+	// and lolock is a multiple of their periods after it.
+	timersZero event.Time = 17_279_090_492
+	// cancelled is when the main thread woke up to end the program.
+	cancelled event.Time = 19_215_820_000
+	// nsPerLoop10 is a tenth of the work of one of rt-app's loops: the shortest run of each
+	// task in the log over its loops, 1016/5319, 305/1595, 2032/10638 µs, is 191.2 ns.
+	nsPerLoop10 event.Time = 1912
+	// pLoad is what rt-app believed a loop to take (out.txt).
+	pLoad event.Time = 188
+	// perRound is what a round takes beside its work (log, clock, system calls): a round
+	// of fifo30 has the CPU for 1,029 µs when undisturbed, 1,016 of them work.
+	perRound event.Time = 13 * us
+)
+
+// recordedStart is when each task began its first round, by the log, in µs.
+var recordedStart = map[string]event.Time{"dl": 17_288_877, "fifo30": 17_279_499, "other": 17_285_762, "hilock": 17_279_141, "lolock": 17_280_586}
+
+// recorded is the load of rtapp.json, begun as the recorded run began. The machine's clock
+// is CLOCK_MONOTONIC minus base, a multiple of the tick.
+func recorded(base event.Time) workload.Spec {
+	run := func(us event.Time) workload.Op {
+		return workload.Op{Kind: workload.OpRun, NS: us * 1000 / pLoad * nsPerLoop10 / 10}
+	}
+	timer := func(ns event.Time) workload.Op { return workload.Op{Kind: workload.OpUnique, NS: ns} }
+	lock, unlock := workload.Op{Kind: workload.OpLock}, workload.Op{Kind: workload.OpUnlock}
+	task := func(name string, first, a *sched.Attr, ops ...workload.Op) workload.Task {
+		return workload.Task{Name: name, Instances: 1, Loop: 1, Timers: 1, Phases: []workload.Phase{
+			{Loop: 1, Attr: first, Ops: []workload.Op{{Kind: workload.OpSleep, NS: recordedStart[name]*us - timersZero}}},
+			{Loop: -1, Attr: a, Ops: append([]workload.Op{{Kind: workload.OpRun, NS: perRound}}, ops...)}}}
+	}
+	fifo := func(p int) *sched.Attr { return &sched.Attr{Policy: sched.FIFO, Priority: p} }
+	// rt-app 1.0 makes itself a deadline task just before its first round.
+	dl := &sched.Attr{Policy: sched.Deadline, Runtime: 3 * ms, Deadline: 10 * ms, Period: 10 * ms}
+	return workload.Spec{Comm: "rt-app", Duration: 2000 * ms, Mutexes: []workload.Mutex{{PI: true}}, Tasks: []workload.Task{
+		task("dl", fifo(1), dl, run(2000), timer(10*ms)),
+		task("fifo30", fifo(30), fifo(30), run(1000), timer(5*ms)),
+		task("other", nil, nil, run(3000), timer(20*ms)),
+		task("hilock", fifo(40), fifo(40), lock, run(300), unlock, timer(16*ms)),
+		task("lolock", fifo(10), fifo(10), lock, run(4000), unlock, timer(25*ms)),
+	}}
+}
+
+// TestSequenceOfARealKernel compares who ran on a recorded 6.1-rt kernel and in the model,
+// for the deadline and real-time tasks: the same stretches in the same order, to the end.
+func TestSequenceOfARealKernel(t *testing.T) {
+	file, err := trace.Open(shared.Path(t, "traces/rtapp-v61rt-smp1/rtapp.dat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	const base = 17_276_000 * us
+	names := []string{"dl", "fifo30", "hilock", "lolock"}
+	from := recordedStart["dl"]*us - 20*us // the last of them to begin
+	real := stretches(t, file, from-monoAhead, cancelled-monoAhead, names)
+
+	plan := &scenario.Plan{Kernel: "6.1-rt", CPUs: 1, Load: recorded(base)}
+	setup, err := plan.Setup()
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup.Start = timersZero - base
+	src, err := scenario.NewSource(setup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := stretches(t, src, from-base, cancelled-base, names)
+	if len(real) < 900 {
+		t.Fatalf("only %d stretches were recorded", len(real))
+	}
+	same, worst := 0, event.Time(0)
+	for same < min(len(real), len(model)) && real[same].String() == model[same].String() {
+		d := real[same].at + monoAhead - model[same].at - base
+		worst = max(worst, d, -d)
+		same++
+	}
+	t.Logf("%d stretches recorded, %d in the model, the first %d the same; begins differ by at most %d µs", len(real), len(model), same, worst/us)
+	if same < len(real) || same < len(model) {
+		t.Errorf("the first difference is at %d: recorded %v, model %v", same, at(real, same), at(model, same))
+	}
+	if worst > 100*us {
+		t.Errorf("a stretch begins %d µs from the recorded one", worst/us)
+	}
+}
+
+// TestFirstComeFirstServedIsNoExplanation is the baseline of the comparison: with the same
+// load, but the CPU given to whoever waits longest, most of the order is another one.
+func TestFirstComeFirstServedIsNoExplanation(t *testing.T) {
+	file, err := trace.Open(shared.Path(t, "traces/rtapp-v61rt-smp1/rtapp.dat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	const base = 17_276_000 * us
+	names := []string{"dl", "fifo30", "hilock", "lolock"}
+	from := recordedStart["dl"]*us - 20*us
+	real := stretches(t, file, from-monoAhead, cancelled-monoAhead, names)
+	plan := &scenario.Plan{Kernel: "6.1-rt", CPUs: 1, Load: recorded(base)}
+	for _, c := range []string{"task=* policy=fifo prio=50"} {
+		if err := plan.Change(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	setup, err := plan.Setup()
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup.Start = timersZero - base
+	src, err := scenario.NewSource(setup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := stretches(t, src, from-base, cancelled-base, names)
+	common := inOrder(real, model)
+	t.Logf("baseline: %d of %d stretches in the recorded order", common, len(real))
+	if common*100 > len(real)*90 {
+		t.Errorf("first come, first served explains %d of %d stretches: the comparison shows nothing", common, len(real))
+	}
+}
+
+// inOrder is how many stretches two lists have in common in the same order: their longest
+// common subsequence.
+func inOrder(a, b []stretch) int {
+	row := make([]int, len(b)+1)
+	for _, x := range a {
+		before := 0
+		for j, y := range b {
+			here := row[j+1]
+			if x.String() == y.String() {
+				row[j+1] = before + 1
+			} else {
+				row[j+1] = max(row[j+1], row[j])
+			}
+			before = here
+		}
+	}
+	return row[len(b)]
+}
+
+// at is the stretch with number i, or what is said where there is none.
+func at(list []stretch, i int) string {
+	if i >= len(list) {
+		return "nothing more"
+	}
+	return list[i].String() + " from " + strconv.FormatInt(int64(list[i].at), 10)
+}
+
+// TestRecordedStartsAreThoseOfTheLog: the numbers above are not made up.
+func TestRecordedStartsAreThoseOfTheLog(t *testing.T) {
+	for name, file := range map[string]string{"dl": "rta-dl-0", "fifo30": "rta-fifo30-1", "other": "rta-other-2", "hilock": "rta-hilock-3", "lolock": "rta-lolock-4"} {
+		text, err := os.ReadFile(shared.Path(t, "traces/rtapp-v61rt-smp1/logs/"+file+".log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(string(text), "\n")
+		columns := strings.Fields(lines[2])
+		if got, want := columns[4], strconv.FormatInt(int64(recordedStart[name]), 10); got != want {
+			t.Errorf("%s began at %s, the test says %s", name, got, want)
+		}
+		least, loops := int64(1<<62), int64(1)
+		for _, line := range lines[2:] {
+			if f := strings.Fields(line); len(f) > 3 {
+				run, _ := strconv.ParseInt(f[2], 10, 64)
+				loops, _ = strconv.ParseInt(f[1], 10, 64)
+				least = min(least, run)
+			}
+		}
+		if per := least * 10_000 / loops; per < 1900 || per > 1930 {
+			t.Errorf("%s: a loop took %d/10 ns, the test says %d/10", name, per, nsPerLoop10)
+		}
+	}
+}

@@ -1,0 +1,13 @@
+// Package truth keeps what the model knows and no trace tells: who held each CPU at every
+// instant, by which rule, and which deadline tasks were throttled.
+//
+//  1. Whoever runs the model tells a Log what happens, from the state of the scheduler
+//     itself and not from its events.
+//  2. Afterwards the Log answers for any instant or stretch of a CPU.
+//
+// These are facts without a word about causes: package cause cannot see them, and tests
+// score its answers against them.
+//
+// Memory grows with the length of the run: this is for tests and experiments, not for the
+// way from a scenario to its explanation.
+package truth
