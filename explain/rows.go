@@ -197,8 +197,10 @@ func (rs *rows) result(r *row) result.Task {
 			return a.Kind < b.Kind
 		case a.PID != b.PID:
 			return a.PID < b.PID
+		case a.Comm != b.Comm:
+			return a.Comm < b.Comm
 		}
-		return a.Comm < b.Comm
+		return a.Waits > b.Waits // two that are equal in this too print alike
 	})
 	if len(t.Blame) > mostBlames {
 		t.Blame = t.Blame[:mostBlames]
