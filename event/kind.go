@@ -74,8 +74,11 @@ const (
 
 	// CPUIdle: the CPU Target enters idle state Arg; IdleExit means that it leaves.
 	CPUIdle
-	// IPIRaise, IPIEntry, IPIExit: an inter-processor interrupt, reason Text.
+	// IPIRaise: an inter-processor interrupt is sent to Target (NoCPU: to several, or the
+	// trace does not say), for the reason Text (ipi_raise) or to run the function Func
+	// (ipi_send_cpu, ipi_send_cpumask, which x86 has; 0: to reschedule).
 	IPIRaise
+	// IPIEntry, IPIExit: one is served, reason Text.
 	IPIEntry
 	IPIExit
 	// SchedWakeIdle: sched_wake_idle_without_ipi to Target.
@@ -190,6 +193,8 @@ var kindByName = func() map[string]Kind {
 	m["function"] = FuncEntry
 	m["bprint"] = Print
 	m["tracing_mark_write"] = Print
+	m["ipi_send_cpu"], m["ipi_send_cpumask"] = IPIRaise, IPIRaise
+	m["vector_entry"], m["vector_exit"] = VectorEntry, VectorExit // as String calls them
 	for _, v := range vectorNames {
 		m[v+"_entry"], m[v+"_exit"] = VectorEntry, VectorExit
 	}

@@ -40,27 +40,30 @@ func (s State) Runnable() bool { return s&^StatePreempted == 0 }
 func (s State) Dead() bool { return s&(StateDead|StateZombie|StateDeadOld) != 0 }
 
 // String prints the letters as the kernel does: "R", "R+", "S", "D|W", "?" if unknown.
-func (s State) String() string {
+func (s State) String() string { return string(s.Append(nil)) }
+
+// Append is String for who writes many of them.
+func (s State) Append(dst []byte) []byte {
 	if s&StateUnknown != 0 {
-		return "?"
+		return append(dst, '?')
 	}
-	var b strings.Builder
+	from := len(dst)
 	for i := 0; i < len(stateLetters); i++ {
 		if s&(1<<i) == 0 {
 			continue
 		}
-		if b.Len() > 0 {
-			b.WriteByte('|')
+		if len(dst) > from {
+			dst = append(dst, '|')
 		}
-		b.WriteByte(stateLetters[i])
+		dst = append(dst, stateLetters[i])
 	}
-	if b.Len() == 0 {
-		b.WriteByte('R')
+	if len(dst) == from {
+		dst = append(dst, 'R')
 	}
 	if s&StatePreempted != 0 {
-		b.WriteByte('+')
+		dst = append(dst, '+')
 	}
-	return b.String()
+	return dst
 }
 
 // ParseState reads the letters of a text trace ("R", "R+", "S", "D|W", "x"). Letters

@@ -28,6 +28,8 @@ const (
 	toStart
 	toMessage // text to the end of the record, without the newline
 	toFormat  // the address of a format whose arguments follow in binary
+	toNothing // of an Encoder: a field that the event has nothing for
+	toDepth   // of an Encoder: how many functions are open
 )
 
 // want binds a part of an event to the first of the given fields that the format has:
@@ -79,8 +81,9 @@ var bindings = [event.NumKinds][]want{
 	event.HrtimerCancel:     {w(toArg, "hrtimer")},
 
 	// reason is the address of a constant text of the kernel.
-	event.CPUIdle:       {w(toArgU32, "state"), w(toTarget, "cpu_id")},
-	event.IPIRaise:      {w(toTargetMask, "target_cpus"), w(toTextString, "reason")},
+	event.CPUIdle: {w(toArgU32, "state"), w(toTarget, "cpu_id")},
+	event.IPIRaise: {w(toTargetMask, "target_cpus", "cpumask"), w(toTextString, "reason"), w(toTarget, "cpu"),
+		w(toFunc, "callback")},
 	event.IPIEntry:      {w(toTextString, "reason")},
 	event.IPIExit:       {w(toTextString, "reason")},
 	event.SchedWakeIdle: {w(toTarget, "cpu")},

@@ -191,7 +191,7 @@ func elemSize(typ string, longSize int) int {
 		return 2
 	case strings.Contains(t, "long long"), strings.Contains(t, "64"):
 		return 8
-	case strings.Contains(t, "long"), t == "size_t":
+	case strings.Contains(t, "long"), t == "size_t", t == "cpumask_t":
 		return longSize
 	}
 	return 4 // int, enum, pid_t, u32

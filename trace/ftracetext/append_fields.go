@@ -63,7 +63,7 @@ func (w *fieldWriter) sched(ev *event.Event) {
 		w.pid(" prev_pid=", ev.Task)
 		w.prio(" prev_prio=", ev.TaskPrio)
 		w.text(" prev_state=")
-		w.text(ev.State.String())
+		w.dst = ev.State.Append(w.dst)
 		w.name(" ==> next_comm=", ev.NextComm)
 		w.pid(" next_pid=", ev.Next)
 		w.prio(" next_prio=", ev.NextPrio)
@@ -168,18 +168,66 @@ func (w *fieldWriter) interrupt(ev *event.Event) {
 		w.int("vec=", ev.Arg)
 		// Vectors beyond those known have no name; the number is what counts.
 		if ev.Arg >= 0 && ev.Arg < int64(len(softirqNames)) {
-			w.text(" [action=" + softirqNames[ev.Arg] + "]")
+			w.text(" [action=")
+			w.text(softirqNames[ev.Arg])
+			w.text("]")
 		}
 	case event.CPUIdle:
 		w.int("state=", ev.Arg)
 		w.int(" cpu_id=", int64(ev.Target))
-	case event.IPIRaise, event.IPIEntry, event.IPIExit:
+	case event.IPIRaise:
+		w.ipiRaise(ev)
+	case event.IPIEntry, event.IPIExit:
 		w.name("(", ev.Text)
 		w.text(")")
 	case event.SchedWakeIdle:
 		w.int("cpu=", int64(ev.Target))
 	case event.IRQDisable, event.IRQEnable, event.PreemptDisable, event.PreemptEnable:
 		w.name("caller=", ev.Func)
+	}
+}
+
+// ipiRaise writes the three events that announce an interrupt of other CPUs. A receiver
+// that is not known leaves its place empty.
+func (w *fieldWriter) ipiRaise(ev *event.Event) {
+	switch w.names.String(ev.Name) {
+	case "ipi_send_cpu":
+		w.int("cpu=", int64(ev.Target))
+	case "ipi_send_cpumask":
+		w.text("cpumask=")
+		if ev.Target >= 0 {
+			w.int("", int64(ev.Target))
+		}
+	default:
+		if ev.Target >= 0 {
+			w.text("target_mask=")
+			w.mask(ev.Target)
+			w.text(" ")
+		}
+		w.name("(", ev.Text)
+		w.text(")")
+		return
+	}
+	w.text(" callback=")
+	if ev.Func == 0 {
+		w.text("0x0")
+	}
+	w.name("", ev.Func)
+}
+
+// mask writes the mask with one CPU in it: words of eight digits, the highest first.
+func (w *fieldWriter) mask(cpu event.CPU) {
+	for word := cpu / 32; word >= 0; word-- {
+		v := uint64(0)
+		if word == cpu/32 {
+			v = 1 << (cpu % 32)
+		}
+		for shift := 28; shift >= 0; shift -= 4 {
+			w.dst = append(w.dst, "0123456789abcdef"[v>>shift&15])
+		}
+		if word > 0 {
+			w.text(",")
+		}
 	}
 }
 

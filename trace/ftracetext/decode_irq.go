@@ -2,6 +2,7 @@ package ftracetext
 
 import (
 	"bytes"
+	"math/bits"
 
 	"github.com/whylate/whylate/event"
 )
@@ -113,19 +114,84 @@ func decodeCPUIdle(_ *stream, ev *event.Event, b []byte) bool {
 	return ok1 && ok2
 }
 
-// decodeIPI reads "(Function call interrupts)", and "target_mask=00000000,00000001
-// (Function call interrupts)" of ipi_raise.
+// decodeIPI reads "(Function call interrupts)" and, of ipi_raise, with the receivers in
+// front: "target_mask=00000000,00000001 (Function call interrupts)".
 func decodeIPI(s *stream, ev *event.Event, b []byte) bool {
 	if v, ok := cutPrefix(b, "reason="); ok { // raw
 		ev.Text = s.cache.text(v)
 		return true
 	}
+	if hasPrefix(b, "target_cpus=") { // raw, and the mask as an array of bytes or words: not read
+		_, v, ok := cutLast(b, " reason=")
+		ev.Text = s.cache.text(v)
+		return ok
+	}
+	if hasPrefix(b, "cpu=") || hasPrefix(b, "cpumask=") {
+		return s.decodeIPISend(ev, b)
+	}
 	open := bytes.IndexByte(b, '(')
 	if open < 0 || b[len(b)-1] != ')' {
 		return false
 	}
+	if mask, ok := cutPrefix(b[:open], "target_mask="); ok {
+		ev.Target = onlyCPU(bytes.TrimRight(mask, " "))
+	}
 	ev.Text = s.cache.text(b[open+1 : len(b)-1])
 	return true
+}
+
+// decodeIPISend reads ipi_send_cpu and ipi_send_cpumask:
+//
+//	cpu=0 callsite=on_each_cpu_cond_mask+0x20/0x60 callback=generic_smp_call_function_single_interrupt+0x0/0x10
+//	cpumask=0,2-3 callsite=… callback=…
+//	cpumask=00000000,0000000d callsite=… callback=…       trace-cmd
+func (s *stream) decodeIPISend(ev *event.Event, b []byte) bool {
+	for len(b) > 0 {
+		var key, value []byte
+		key, value, b = nextField(b)
+		switch string(key) {
+		case "cpu":
+			var ok bool
+			if ev.Target, ok = cpuNumber(value); !ok {
+				return false
+			}
+		case "cpumask": // more than one CPU has no place in an event
+			if len(value) >= 8 { // no CPU has so many digits
+				ev.Target = onlyCPU(value)
+			} else if cpu, ok := cpuNumber(value); ok && cpu >= 0 {
+				ev.Target = cpu
+			}
+		case "callback":
+			if string(value) != "0x0" {
+				ev.Func = s.function(value)
+			}
+		}
+	}
+	return true
+}
+
+// onlyCPU returns the CPU of a mask in hexadecimal, such as "00000000,00000004", NoCPU
+// unless it is exactly one.
+func onlyCPU(mask []byte) event.CPU {
+	found, bit := event.NoCPU, event.CPU(0)
+	for i := len(mask) - 1; i >= 0 && bit <= maxCPU; i-- {
+		if mask[i] == ',' {
+			continue
+		}
+		v, ok := hexNumber(mask[i : i+1])
+		if !ok || v != 0 && found != event.NoCPU {
+			return event.NoCPU
+		}
+		switch v {
+		case 0:
+		case 1, 2, 4, 8:
+			found = bit + event.CPU(bits.TrailingZeros64(uint64(v)))
+		default:
+			return event.NoCPU
+		}
+		bit += 4
+	}
+	return found
 }
 
 // decodeWakeIdle reads "cpu=3" of sched_wake_idle_without_ipi: an idle CPU that polls was
@@ -146,5 +212,6 @@ func decodePreemptIRQ(s *stream, ev *event.Event, b []byte) bool {
 		ev.Func = s.function(caller)
 		return true
 	}
-	return hasPrefix(b, "caller_offs=") // raw: an offset that only the kernel can resolve
+	// Raw: an offset that only the kernel can resolve, or nothing where no caller is known.
+	return hasPrefix(b, "caller_offs=") || len(b) == 0
 }
