@@ -34,6 +34,9 @@ type Facts struct {
 	RTThrottling Answer
 	// Flags is what the bits of common_flags and common_preempt_count mean.
 	Flags FlagFacts
+	// ReportedStates: prev_state of sched_switch has a form made for being shown (4.14 and
+	// later). Before, it is the state flags of the task as they are.
+	ReportedStates Answer
 	// FairServerRuntime and FairServerPeriod are the defaults of the deadline server.
 	FairServerRuntime, FairServerPeriod int64
 	// RTRuntime and RTPeriod are the defaults of sched_rt_runtime_us and
@@ -80,5 +83,6 @@ func Of(release string) Facts {
 	f.FairServer = answer(v.AtLeast(6, 12))
 	f.RTThrottling = answer(!v.AtLeast(6, 12))
 	f.Flags = flagFacts(v, rt)
+	f.ReportedStates = answer(v.AtLeast(4, 14))
 	return f
 }

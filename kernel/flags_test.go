@@ -35,3 +35,13 @@ func TestFlagFacts(t *testing.T) {
 		}
 	}
 }
+
+// TestReportedStates: what prev_state holds, seen in recordings of 3.x to 4.11 and of 6.x.
+func TestReportedStates(t *testing.T) {
+	for release, want := range map[string]Answer{"": Maybe, "3.10.40": No, "4.11.0-rc4+": No, "4.13.16": No, "4.14.0": Yes,
+		"6.1.0-50-rt-amd64": Yes} {
+		if got := Of(release).ReportedStates; got != want {
+			t.Errorf("%q: %v, want %v", release, got, want)
+		}
+	}
+}

@@ -249,7 +249,7 @@ func (d *Decoder) complete(p *program, e *event.Event, rec []byte) {
 	switch p.kind {
 	case event.Other:
 		if d.ctx.OtherText && p.format != nil {
-			d.text = d.appendFields(d.text[:0], p.format, rec)
+			d.text = d.otherText(d.text[:0], p.format, rec)
 			e.Text = d.ctx.Names.InternBytes(d.text)
 		}
 	case event.SchedWakeup, event.SchedWakeupNew: // later kernels have no success any more: it was always 1

@@ -1,5 +1,5 @@
 // Package eventformat turns raw records of the kernel's ring buffer into events, with the
-// descriptions that the kernel gives of them (events/*/*/format).
+// descriptions that the kernel gives of them (events/*/*/format), and events into records.
 //
 //  1. Set.Add takes a format file, notes name and id; it is parsed in full only when a
 //     record of that event turns up, since a trace describes up to 2,000 of them;
@@ -9,7 +9,9 @@
 //     it has seen;
 //  4. prev_state is evaluated with the expression in sched_switch's own print format;
 //  5. Symbols (kallsyms) and Strings (printk_formats) name functions and messages;
-//  6. AppendFields prints any record as name=value pairs.
+//  6. AppendFields prints any record as name=value pairs;
+//  7. Encoder is the way back, for writers: events become records, and the formats,
+//     functions and constant texts that such records need.
 //
 // Facts: the kernel's Documentation/trace/events.rst ("Event formats") and ftrace.rst.
 //

@@ -112,12 +112,15 @@ func (s *Set) entry(id int) *entry {
 	return &s.entries[s.byID[id]-1]
 }
 
+// ownSystem has the events that a writer of traces could not interpret, each as a text.
+const ownSystem = "whylate"
+
 // kindOf interprets an event by its name, unless its subsystem is one in which users
 // choose names freely.
 func kindOf(system string, name []byte) event.Kind {
 	switch system {
 	// Where users choose names, an event called sched_switch need not be one.
-	case "kprobes", "uprobes", "fprobes", "eprobes", "synthetic", "user_events":
+	case "kprobes", "uprobes", "fprobes", "eprobes", "synthetic", "user_events", ownSystem:
 		return event.Other
 	case "ftrace":
 		if string(name) == "bputs" { // trace_puts

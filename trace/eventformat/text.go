@@ -18,6 +18,15 @@ func (d *Decoder) AppendFields(dst, rec []byte) []byte {
 	return d.appendFields(dst, f, rec)
 }
 
+// otherText is the text of an event that is not interpreted. One that an Encoder wrote has
+// it ready.
+func (d *Decoder) otherText(dst []byte, f *Format, rec []byte) []byte {
+	if field := f.Field("text"); field != nil && f.System == ownSystem && field.String() {
+		return append(dst, cstring(field.content(rec, d.set.BigEndian))...)
+	}
+	return d.appendFields(dst, f, rec)
+}
+
 // appendFields is AppendFields for a record whose format is known.
 func (d *Decoder) appendFields(dst []byte, f *Format, rec []byte) []byte {
 	first := true
