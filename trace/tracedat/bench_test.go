@@ -57,3 +57,32 @@ func benchmarkStream(b *testing.B, o event.Options) {
 		f.Close()
 	}
 }
+
+// BenchmarkWriter writes 34,436 recorded events again and again, 20 times into a file; the
+// cost is per event, that of the finished file included.
+func BenchmarkWriter(b *testing.B) {
+	f := openFile(b, shared.Path(b, "traces/mixed-v61-smp4/mixed.dat"))
+	s, err := f.Events(event.Options{OtherText: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var list []event.Event
+	for ev, err := s.Next(); err == nil; ev, err = s.Next() {
+		list = append(list, *ev)
+	}
+	w := NewWriter(io.Discard, *f.Info(), f.names)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if i == 20*len(list) {
+			i = 0
+			w.Close()
+			w = NewWriter(io.Discard, *f.Info(), f.names)
+		}
+		if err := w.Write(&list[i%len(list)]); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		b.Fatal(err)
+	}
+}

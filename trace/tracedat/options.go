@@ -29,6 +29,10 @@ const (
 	optCmdlines     = 21
 	optBufferText   = 22
 	lastKnownOption = 25
+
+	// optTGIDs is Writer's own, far from what trace-cmd will hand out soon: the processes
+	// of tasks, for which trace.dat has no place. trace-cmd passes over it without a word.
+	optTGIDs = 0x7467
 )
 
 // readOptions reads options from c up to DONE and returns the offset in a version 7 DONE,
@@ -78,6 +82,8 @@ func (f *File) readOption(file *cursor, id uint16, data []byte, sub *cursor, pag
 		} else if n := sub.u32("CPU count"); n <= maxCPUs {
 			f.info.CPUs = int(n)
 		}
+	case optTGIDs:
+		f.readTGIDs(data)
 	case optBuffer:
 		f.readBufferOption(file, sub, pageSize)
 	case optBufferText:
@@ -114,7 +120,7 @@ func (f *File) readTGIDs(data []byte) {
 		if n, err := fmt.Sscanf(line, "%d %d", &tid, &tgid); n == 2 && err == nil && tid >= 0 && tgid >= 0 {
 			tgids[tid] = tgid
 		} else if line != "" {
-			f.diagnose("unknown_option", 1, fmt.Sprintf("option 8 of %d bytes is neither a CPU count nor a table of processes", len(data)))
+			f.diagnose("unknown_option", 1, fmt.Sprintf("an option of %d bytes is neither a CPU count nor a table of processes", len(data)))
 			return
 		}
 	}
