@@ -14,11 +14,20 @@ import (
 // columns, or in seven where the event has a lazy preempt depth. A task or CPU that is not
 // known is "?" and "[---]". What an event of kind Other carries is its name and Text.
 func AppendEvent(dst []byte, ev *event.Event, names *event.Names) []byte {
-	comm := "<...>"
-	if ev.Comm != 0 {
-		comm = names.String(ev.Comm)
+	layout := Layout5
+	if ev.LazyDepth != 0 {
+		layout = Layout7
 	}
-	dst = appendRight(dst, comm, 16)
+	return appendEvent(dst, &layout, ev, ev.Comm, names)
+}
+
+// appendEvent is AppendEvent with flags in the columns of a legend and a name for the task.
+func appendEvent(dst []byte, layout *Layout, ev *event.Event, comm event.Name, names *event.Names) []byte {
+	task := "<...>"
+	if comm != 0 {
+		task = names.String(comm)
+	}
+	dst = appendRight(dst, task, 16)
 	dst = append(dst, '-')
 	from := len(dst)
 	if ev.PID == event.NoPID {
@@ -31,7 +40,8 @@ func AppendEvent(dst []byte, ev *event.Event, names *event.Names) []byte {
 	// had one.
 	if ev.TGID != event.NoPID {
 		dst = append(dst, ' ', '(')
-		dst = appendRight(dst, strconv.Itoa(int(ev.TGID)), 7)
+		var room [20]byte
+		dst = appendRight(dst, string(strconv.AppendInt(room[:0], int64(ev.TGID), 10)), 7)
 		dst = append(dst, ')')
 	}
 	dst = append(dst, ' ', '[')
@@ -42,11 +52,7 @@ func AppendEvent(dst []byte, ev *event.Event, names *event.Names) []byte {
 	}
 	dst = append(dst, ']', ' ')
 	if ev.Flags&event.FlagsKnown != 0 {
-		layout := Layout5
-		if ev.LazyDepth != 0 {
-			layout = Layout7
-		}
-		dst = AppendFlags(dst, layout, ev)
+		dst = AppendFlags(dst, *layout, ev)
 	}
 	dst = append(dst, ' ')
 	dst = appendTime(dst, ev.Time, 5)

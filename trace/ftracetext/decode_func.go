@@ -258,6 +258,9 @@ func (s *stream) decodeSyscallText(ev *event.Event, b []byte) bool {
 func decodePrint(s *stream, ev *event.Event, b []byte) bool {
 	if v, ok := cutPrefix(b, "ip="); ok { // raw
 		left, text, ok := bytes.Cut(v, []byte(" buf="))
+		if !ok { // bputs
+			left, text, ok = bytes.Cut(v, []byte(" str="))
+		}
 		if ok && indexOf(left, " fmt=") < 0 { // a bprint has its text in the kernel's own form
 			ev.Text = s.cache.text(text)
 		}

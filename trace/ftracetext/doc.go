@@ -15,7 +15,7 @@
 //  5. lost events become events of kind Gap in front of the first line after them.
 //
 // AppendEvent writes one event as one line that reads back as the same event, AppendFlags
-// the flag columns of a layout.
+// the flag columns of a layout, Writer a whole trace with the header that readers expect.
 //
 // The layouts, each with what tells it from the others:
 //

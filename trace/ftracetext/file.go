@@ -80,7 +80,8 @@ func (f *File) Events(opt event.Options) (event.Stream, error) {
 
 func (f *File) fillInfo() {
 	h := &f.head
-	f.info = event.Info{Format: h.dialect.String(), CPUs: h.cpus, Resolution: h.resolution}
+	f.info = event.Info{Format: h.dialect.String(), CPUs: h.cpus, Resolution: h.resolution,
+		Kernel: h.kernel, Machine: h.machine, Clock: h.clock}
 	if h.latency != nil {
 		f.info.Kernel = h.latency.Kernel
 	}

@@ -44,6 +44,8 @@ type header struct {
 	graph      bool       // function_graph's own layout
 	perf       perfHeader
 	html       htmlFilter
+
+	kernel, machine, clock string // where a Writer of this package said so
 }
 
 // comment reads one line that begins with '#'. It reports whether the line is one that
@@ -71,7 +73,25 @@ func (h *header) comment(line []byte) bool {
 		h.graph = true
 		return true
 	}
-	return h.latencyComment(b) || h.perfComment(b)
+	return h.writerComment(b) || h.latencyComment(b) || h.perfComment(b)
+}
+
+// writerComment reads what appendHeader writes and tracefs does not.
+func (h *header) writerComment(b []byte) bool {
+	if v, ok := cutPrefix(b, "kernel: "); ok {
+		release, rest := nextToken(v)
+		h.kernel, h.machine = string(release), string(trimLeft(rest))
+		return true
+	}
+	if v, ok := cutPrefix(b, "clock: "); ok {
+		h.clock = string(v)
+		return true
+	}
+	v, ok := cutPrefix(b, "CPUs: ")
+	if n, isNumber := number(v); ok && isNumber && n > 0 && n <= maxCPU+1 {
+		h.cpus = int(n)
+	}
+	return ok
 }
 
 // entries reads "7/7   #P:4".
