@@ -153,7 +153,7 @@ func (c *comparison) diff(a, b *event.Event) string {
 		return "names of tasks"
 	case a.TaskPrio != b.TaskPrio || a.NextPrio != b.NextPrio:
 		return "priorities"
-	case a.Orig != b.Orig || a.Target != b.Target:
+	case a.Orig != b.Orig || a.Target != b.Target && !(c.raw && a.Kind == event.IPIRaise): // a mask in bytes
 		return "CPUs of the task"
 	case a.Arg != b.Arg || a.Arg2 != b.Arg2 || a.Arg3 != b.Arg3:
 		return "arguments"

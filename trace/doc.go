@@ -1,4 +1,5 @@
-// Package trace opens a trace file of any format that whylate reads:
+// Package trace opens a trace file of any format that whylate reads, and writes those that
+// other programs read best:
 //
 //  1. a compressed file (gzip, xz, zstd), standard input or a pipe is first copied,
 //     decompressed, to a temporary file, since events are read more than once;
@@ -13,6 +14,8 @@
 // A file of a kind that whylate knows but does not read gives an error that names the
 // command which turns it into one that it does. A compressed file without its end gives
 // the events that are there, and a diagnostic "truncated".
+//
+// Create is the way back: a trace.dat or a text, chosen by the name of the file.
 //
 // The package does not interpret events, and does not merge several files.
 package trace
