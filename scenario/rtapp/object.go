@@ -1,0 +1,186 @@
+package rtapp
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// members reads the members of one object by name, with rt-app's rules: null counts as
+// absent, integers must be written as integers, what nobody asks for is ignored. Every
+// accessor reports a wrong type and then returns the default, so that one reading finds
+// all mistakes.
+type members struct {
+	n     *notes
+	at    *place
+	off   int
+	list  []member
+	used  []bool
+	known []string // keys that were asked for
+}
+
+// membersOf prepares v for reading. A value that is no object reads as an empty one, as
+// in rt-app; where rt-app rejects or dies of it the caller has looked before.
+func (n *notes) membersOf(v *value, at *place) *members {
+	m := &members{n: n, at: at, off: v.off}
+	if v.kind == object {
+		m.list, m.used = v.list, make([]bool, len(v.list))
+	}
+	return m
+}
+
+// take returns the value of key, nil where it is absent or null.
+func (m *members) take(key string) *value {
+	m.known = append(m.known, key)
+	for i := range m.list {
+		if m.list[i].key == key {
+			m.used[i] = true
+			if m.list[i].value.kind == null {
+				return nil
+			}
+			return &m.list[i].value
+		}
+	}
+	return nil
+}
+
+// wrongType reports that the value of key is not what.
+func (m *members) wrongType(v *value, key, what string) {
+	m.n.errorf(v.off, m.at.member(key), "must be %s, not %s", what, v.describe())
+}
+
+// intOr returns the integer under key as rt-app's C int holds it.
+func (m *members) intOr(key string, def int64) int64 {
+	if v := m.take(key); v != nil {
+		if n, ok := m.n.cInt(v, m.at.member(key)); ok {
+			return n
+		}
+	}
+	return def
+}
+
+// cInt reads an integer as json_object_get_int does: what an int cannot hold becomes its
+// nearest end.
+func (n *notes) cInt(v *value, at *place) (int64, bool) {
+	if v.kind != integer {
+		n.errorf(v.off, at, "must be an integer, not %s", v.describe())
+		return 0, false
+	}
+	i, err := strconv.ParseInt(v.str, 10, 32)
+	if err != nil {
+		i = math.MaxInt32
+		if strings.HasPrefix(v.str, "-") {
+			i = math.MinInt32
+		}
+		n.warnf(v.off, at, "rt-app's int cannot hold %s; it uses %d", v.str, i)
+	}
+	return i, true
+}
+
+// boolOr returns the boolean under key.
+func (m *members) boolOr(key string, def bool) bool {
+	v := m.take(key)
+	if v == nil {
+		return def
+	}
+	if v.kind != boolean {
+		m.wrongType(v, key, "true or false")
+		return def
+	}
+	return v.str == "true"
+}
+
+// textOr returns the string under key.
+func (m *members) textOr(key, def string) string {
+	v := m.take(key)
+	if v == nil {
+		return def
+	}
+	if v.kind != text {
+		m.wrongType(v, key, "a string")
+		return def
+	}
+	return v.str
+}
+
+// offset returns where the value of key stands, or the object itself if it has none.
+func (m *members) offset(key string) int {
+	for i := range m.list {
+		if m.list[i].key == key {
+			return m.list[i].value.off
+		}
+	}
+	return m.off
+}
+
+// has reports whether key stands there with a value other than null.
+func (m *members) has(key string) bool {
+	return slices.ContainsFunc(m.list, func(e member) bool { return e.key == key && e.value.kind != null })
+}
+
+// errorf reports a mistake in the value of key.
+func (m *members) errorf(key, format string, args ...any) {
+	m.n.errorf(m.offset(key), m.at.member(key), format, args...)
+}
+
+// warnf reports a doubt about the value of key.
+func (m *members) warnf(key, format string, args ...any) {
+	m.n.warnf(m.offset(key), m.at.member(key), format, args...)
+}
+
+// ignored warns of every member that nobody asked for: rt-app ignores it.
+func (m *members) ignored() {
+	for i := range m.list {
+		if !m.used[i] {
+			e := &m.list[i]
+			m.n.warnf(e.off, m.at.member(e.key), "rt-app ignores this key%s", m.n.suggestion(e.key, m.known))
+		}
+	}
+}
+
+// suggestion returns `; did you mean "x"?` for the known word nearest to word, "" if none
+// is near: at most two letters differ, and a third of the word. Comparing is slow, so a
+// hostile file gets only so many.
+func (n *notes) suggestion(word string, known []string) string {
+	const longest, mostSuggestions = 40, 100
+	if n.suggestions++; len(word) > longest || n.suggestions > mostSuggestions {
+		return ""
+	}
+	best, least := "", min(3, len(word)/3+1)
+	for _, k := range known {
+		if strings.EqualFold(k, word) {
+			best = k
+			break
+		}
+		if d := editDistance(word, k); d < least {
+			best, least = k, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "; did you mean " + strconv.Quote(best) + "?"
+}
+
+// editDistance counts the letters to insert, delete or replace to turn a into b
+// (Levenshtein), with one row of the table.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replace := diagonal
+			if a[i] != b[j] {
+				replace++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replace, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}
