@@ -78,6 +78,9 @@ func (f *File) Events(opt event.Options) (event.Stream, error) {
 	return newStream(f, opt), nil
 }
 
+// rawIntegers is the name of a clock whose stamps are printed as they are.
+const rawIntegers = "raw integers"
+
 func (f *File) fillInfo() {
 	h := &f.head
 	f.info = event.Info{Format: h.dialect.String(), CPUs: h.cpus, Resolution: h.resolution,
@@ -95,7 +98,7 @@ func (f *File) fillInfo() {
 		}
 	}
 	if h.rawClock {
-		f.info.Clock = "raw integers"
+		f.info.Clock = rawIntegers
 	}
 }
 
@@ -116,7 +119,8 @@ func (f *File) diagnoseHeader(p *probe) {
 		f.diags = event.Diagnose(f.diags, "flags", 1,
 			fmt.Sprintf("no legend of the flag columns and %d of them: flags not read", p.widthUnknown))
 	}
-	if h.rawClock {
+	// A Writer was given stamps without a unit, and has no other way to say so.
+	if h.rawClock || h.clock == "counter" || h.clock == rawIntegers {
 		f.diags = event.Diagnose(f.diags, "clock", 1, "stamps are integers without a unit (trace clock counter or x86-tsc): "+
 			"all lengths are in that unit, not in ns; record with `trace-cmd record -C mono`")
 	}
