@@ -36,7 +36,7 @@ type Source struct {
 func NewSource(s *Setup) (*Source, error) {
 	src := &Source{setup: s, names: event.NewNames()}
 	src.info = event.Info{Format: "model", Kernel: s.Kernel.Release, Machine: "x86_64", CPUs: s.Machine.Sched.CPUs,
-		Clock: "model", Resolution: 1, TGIDs: s.processes(), Events: emitted()}
+		Clock: "global", Resolution: 1, TGIDs: s.processes(), Events: emitted()}
 	if _, err := src.start(nil); err != nil {
 		return nil, err
 	}

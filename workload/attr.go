@@ -30,6 +30,26 @@ func (p *thread) setAttr(a *sched.Attr) (machine.Step, bool) {
 	return proceed, false
 }
 
+// attr is what a round of the phase sets for t; nil: nothing.
+func (ph *Phase) attr(t *sched.Task) *sched.Attr {
+	if ph.Attr == nil || !ph.Keep {
+		return ph.Attr
+	}
+	a := *ph.Attr
+	a.Policy = t.Attr.Policy
+	switch a.Policy {
+	case sched.FIFO, sched.RR:
+		a.Nice = 0
+	case sched.Deadline:
+		a.Priority, a.Nice = 0, 0
+		return &a
+	default:
+		a.Priority = 0
+	}
+	a.Runtime, a.Deadline, a.Period = 0, 0, 0
+	return &a
+}
+
 // place calls sched_setaffinity(2) for the thread itself, unless nothing changes. nil is
 // all CPUs.
 func (p *thread) place(cpus []event.CPU) machine.Step {

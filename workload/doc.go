@@ -9,11 +9,12 @@
 //  4. Locks with priority inheritance raise their holders along chains through sched.Boost,
 //     and hand over to the waiter that goes first; the others behave as futexes do.
 //
-// Semantics are those of rt-app as of 2026-05 (doc/tutorial.txt and its source); where
-// they are surprising they are kept: `runtime` counts time that the task did not run, a
-// signal that nobody waits for is lost, a thread that is cancelled in a wait keeps its
-// mutex. What memory and devices cost is the business of package scenario: here all work
-// is time.
+// Semantics are those of rt-app as of 2026-05 (doc/tutorial.txt and its source). Where they
+// are surprising they are kept: runtime counts time that the task did not run, and a signal
+// that nobody waits for is lost. Not kept is one: a thread that is cancelled while it waits
+// for a condition goes without taking the mutex again, where glibc would let it die with
+// the mutex and the next one hang. What memory and devices cost is the business of package
+// scenario: here all work is time.
 //
 // Integer nanoseconds only; nothing is random but what Spec.Seed fixes.
 package workload

@@ -170,7 +170,7 @@ func TestSyncHandsTheTurnOver(t *testing.T) {
 // TestBarrierReleasesAllAtTheLast and can be used again in the next round.
 func TestBarrierReleasesAllAtTheLast(t *testing.T) {
 	meet := op(workload.OpBarrier)
-	spec := &workload.Spec{Duration: -1, Barriers: []int{3}}
+	spec := &workload.Spec{Duration: -1, Barriers: []workload.Barrier{{Parties: 3, PI: true}}}
 	for i, work := range []event.Time{1 * ms, 2 * ms, 3 * ms} {
 		a := task(string(rune('a'+i)), 10+i, runFor(work), meet)
 		a.Loop = 2
@@ -183,6 +183,29 @@ func TestBarrierReleasesAllAtTheLast(t *testing.T) {
 	}
 	if !r.run.Done() {
 		t.Error("somebody still waits")
+	}
+}
+
+// TestSuspendAndResume: who is suspended goes when another one resumes it, but waits for the
+// mutex first; a resume that finds nobody is lost.
+func TestSuspendAndResume(t *testing.T) {
+	suspend, resume := op(workload.OpSuspend), op(workload.OpResume)
+	r := play(t, 1, 50*ms, &workload.Spec{Duration: -1, Conds: 1, Mutexes: []workload.Mutex{{}}, Tasks: []workload.Task{
+		once("by", 10, resume, sleep(2*ms), resume, runFor(1*ms)),
+		once("on", 20, sleep(1*ms), suspend, runFor(3*ms)),
+	}})
+	r.wantRan(t, `0 idle
+		2000 on-1
+		5000 by-0`)
+	switches := 0
+	for i := range r.events {
+		if ev := &r.events[i]; ev.Kind == event.SchedSwitch && ev.Time == 2*ms {
+			switches++
+		}
+	}
+	// idle → by (its sleep is over), → on (woken), → by (has the mutex), → on.
+	if switches != 4 {
+		t.Errorf("%d switches at 2 ms, want 4", switches)
 	}
 }
 

@@ -20,8 +20,9 @@ func (p *thread) lock(mu *mutex) (machine.Step, bool) {
 	switch {
 	case mu.pi && p.waits == mu:
 		return blocked, false // woken by something else: FUTEX_LOCK_PI goes on waiting
-	case mu.pi && p.visit > 0 && mu.owner == p:
-		return proceed, true // handed over
+	case p.granted == mu:
+		p.granted = nil
+		return proceed, true
 	case mu.owner == nil:
 		mu.owner = p
 		if mu.pi {
@@ -91,7 +92,7 @@ func (p *thread) release(mu *mutex) {
 		if next != nil {
 			mu.owner = next
 			next.held = append(next.held, mu)
-			next.waits = nil
+			next.waits, next.granted = nil, mu
 			p.run.boost(cpu, next)
 		}
 	}

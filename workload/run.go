@@ -51,8 +51,8 @@ func Load(m *machine.Machine, spec *Spec) (*Run, error) {
 	for _, mu := range spec.Mutexes {
 		r.mutexes = append(r.mutexes, &mutex{pi: mu.PI})
 	}
-	for _, parties := range spec.Barriers {
-		r.barriers = append(r.barriers, barrier{waiting: parties - 1})
+	for _, b := range spec.Barriers {
+		r.barriers = append(r.barriers, barrier{waiting: b.Parties - 1, mutex: &mutex{pi: b.PI}})
 	}
 	for i := range spec.Tasks {
 		r.start.parties += spec.Tasks[i].Instances
@@ -129,7 +129,7 @@ func (s *Spec) checkOp(t *Task, op *Op) error {
 		n = t.Timers
 	case OpLock, OpUnlock:
 		n = len(s.Mutexes)
-	case OpWait, OpSync:
+	case OpWait, OpSync, OpSuspend, OpResume:
 		if op.Mutex < 0 || op.Mutex >= len(s.Mutexes) {
 			return fmt.Errorf("mutex %d does not exist", op.Mutex)
 		}

@@ -14,11 +14,11 @@ type Spec struct {
 
 	Tasks    []Task
 	Mutexes  []Mutex
-	Conds    int   // condition variables
-	Sems     int   // semaphores, initially 0
-	Timers   int   // timers that all threads share
-	Queues   int   // queues of OpEnqueue and OpRelease
-	Barriers []int // how many threads each barrier waits for
+	Conds    int // condition variables
+	Sems     int // semaphores, initially 0
+	Timers   int // timers that all threads share
+	Queues   int // queues of OpEnqueue and OpRelease
+	Barriers []Barrier
 
 	// Duration is how long the main thread sleeps before it cancels all; negative: until
 	// every thread has ended by itself.
@@ -38,6 +38,13 @@ type Spec struct {
 // Mutex is a lock. PI ones inherit priority (PTHREAD_PRIO_INHERIT).
 type Mutex struct{ PI bool }
 
+// Barrier is where Parties threads wait for each other. rt-app makes it of a mutex, with
+// priority inheritance where PI, and a condition.
+type Barrier struct {
+	Parties int
+	PI      bool
+}
+
 // Task is one task of the file; each instance is a thread.
 type Task struct {
 	Name      string
@@ -55,6 +62,9 @@ type Task struct {
 type Phase struct {
 	Loop int         // zero or negative: forever
 	Attr *sched.Attr // nil: as before
+	// Keep: the policy is the one that the thread has; of Attr.Priority and Attr.Nice the
+	// one counts that belongs to it.
+	Keep bool
 	CPUs []event.CPU // nil: those of the task
 	Ops  []Op
 }
@@ -76,6 +86,8 @@ const (
 	OpBroadcast               // condition Ref
 	OpSync                    // signal condition Ref, then wait for it, with mutex Mutex
 	OpBarrier                 // barrier Ref
+	OpSuspend                 // lock mutex Mutex, wait for condition Ref, unlock
+	OpResume                  // lock mutex Mutex, broadcast condition Ref, unlock
 	OpSemPost                 // semaphore Ref
 	OpSemWait                 // semaphore Ref
 	OpYield                   // sched_yield

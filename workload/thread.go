@@ -39,6 +39,7 @@ type thread struct {
 	taskLoop  int
 	pc        int
 	visit     int  // how often the current operation was asked already
+	part      int  // of an operation that has several
 	paid      bool // the OpCost of the current operation
 
 	began     event.Time // of the current run operation
@@ -49,14 +50,15 @@ type thread struct {
 	cancelled bool
 	locks     int // lock operations minus unlock operations of this round
 
-	held   []*mutex // with priority inheritance
-	waits  *mutex   // in whose queue it is
-	key    event.Prio
-	order  uint64    // arrival in a queue
-	asleep bool      // in an operation that a cancel ends
-	woken  bool      // taken out of the queue that it waited in
-	batch  []*thread // OpRelease: who has yet to be woken
-	over   bool      // past its last operation
+	held    []*mutex // with priority inheritance
+	waits   *mutex   // in whose queue it is
+	granted *mutex   // handed over to it while it waited
+	key     event.Prio
+	order   uint64    // arrival in a queue
+	asleep  bool      // in an operation that a cancel ends
+	woken   bool      // taken out of the queue that it waited in
+	batch   []*thread // OpRelease: who has yet to be woken
+	over    bool      // past its last operation
 }
 
 // timer is one of rt-app's timers.
@@ -186,10 +188,10 @@ func (p *thread) round() machine.Step {
 // prepare sets what the phase asks for and starts the log.
 func (p *thread) prepare() machine.Step {
 	p.stage = stageOps
-	if step, left := p.setAttr(p.task.Phases[p.phase].Attr); left {
+	if step, left := p.setAttr(p.task.Phases[p.phase].attr(p.th.Task)); left {
 		return step
 	}
-	p.pc, p.visit, p.locks = 0, 0, 0
+	p.pc, p.visit, p.part, p.locks = 0, 0, 0, 0
 	p.loop = Loop{Thread: p.index, PID: p.th.Task.PID, Comm: p.th.Task.Comm, Start: p.run.m.Now()}
 	return proceed
 }
@@ -213,7 +215,7 @@ func (p *thread) ops() machine.Step {
 	step, over := p.do(&ops[p.pc])
 	p.visit++
 	if over {
-		p.pc, p.visit, p.paid = p.pc+1, 0, false
+		p.pc, p.visit, p.part, p.paid = p.pc+1, 0, 0, false
 	}
 	return step
 }

@@ -11,10 +11,10 @@ import (
 // a group the futex wakes by priority.
 type cond struct{ older, newer []*thread }
 
-// barrier is rt-app's own, made of a mutex and a condition; the mutex is never contended
-// for longer than the moment itself and is left out.
+// barrier is rt-app's own, made of a mutex and a condition.
 type barrier struct {
 	waiting int // how many have yet to come before the last
+	mutex   *mutex
 	cond    cond
 }
 
@@ -31,13 +31,10 @@ type queue struct{ waiters []*thread }
 func (p *thread) wait(op *Op) (machine.Step, bool) {
 	r := p.run
 	switch op.Kind {
-	case OpSync:
-		if p.visit == 0 {
-			// rt-app takes no lock for the signal.
-			p.signal(&r.conds[op.Ref])
+	case OpSync, OpWait:
+		if p.visit == 0 && op.Kind == OpSync {
+			p.signal(&r.conds[op.Ref]) // rt-app takes no lock for it
 		}
-		return p.condWait(&r.conds[op.Ref], r.mutexes[op.Mutex])
-	case OpWait:
 		return p.condWait(&r.conds[op.Ref], r.mutexes[op.Mutex])
 	case OpSignal:
 		p.signal(&r.conds[op.Ref])
@@ -45,6 +42,10 @@ func (p *thread) wait(op *Op) (machine.Step, bool) {
 		p.broadcast(&r.conds[op.Ref])
 	case OpBarrier:
 		return p.meet(&r.barriers[op.Ref])
+	case OpSuspend:
+		return p.suspend(&r.conds[op.Ref], r.mutexes[op.Mutex])
+	case OpResume:
+		return p.resume(&r.conds[op.Ref], r.mutexes[op.Mutex])
 	case OpSemPost:
 		s := &r.sems[op.Ref]
 		s.value++
@@ -95,21 +96,16 @@ func (p *thread) wakeFirst(list []*thread) []*thread {
 	return list
 }
 
-// condWait gives the mutex up, waits, and takes the mutex again.
+// condWait gives the mutex up, waits, and takes the mutex again: its own parts are 0 and 1.
 func (p *thread) condWait(c *cond, mu *mutex) (machine.Step, bool) {
-	if p.visit == 0 {
+	if p.part == 0 {
+		p.part = 1
 		p.join(c)
 		p.unlock(mu)
 		return p.sleepIn()
 	}
-	if !p.woken {
-		if c.has(p) {
-			return p.sleepIn() // woken by something else
-		}
-		// In the queue of the mutex by now.
-	}
-	if mu.owner == p {
-		return proceed, true
+	if c.has(p) {
+		return p.sleepIn() // woken by something else
 	}
 	return p.lock(mu)
 }
@@ -136,21 +132,66 @@ func (p *thread) broadcast(c *cond) {
 	}
 }
 
-// meet is rt-app's barrier: the last one wakes the others and goes on.
-func (p *thread) meet(b *barrier) (machine.Step, bool) {
-	if p.visit == 0 {
-		if b.waiting <= 0 {
-			p.broadcast(&b.cond)
-			return proceed, true
+// suspend is rt-app's: it locks, waits and unlocks.
+func (p *thread) suspend(c *cond, mu *mutex) (machine.Step, bool) {
+	if p.part == 0 {
+		if step, locked := p.lock(mu); !locked {
+			return step, false
 		}
+		p.part = 1
+		p.join(c)
+		p.unlock(mu)
+		return p.sleepIn()
+	}
+	if step, locked := p.condWait(c, mu); !locked {
+		return step, false
+	}
+	p.unlock(mu)
+	return proceed, true
+}
+
+// resume is rt-app's: whoever it wakes still has to wait for the mutex.
+func (p *thread) resume(c *cond, mu *mutex) (machine.Step, bool) {
+	switch p.part {
+	case 0:
+		step, locked := p.lock(mu)
+		if locked {
+			p.part = 1
+		}
+		return step, false
+	case 1:
+		p.part = 2
+		p.broadcast(c)
+		return proceed, false
+	}
+	p.unlock(mu)
+	return proceed, true
+}
+
+// meet is rt-app's barrier: the last one wakes the others, who then take the mutex in turn.
+func (p *thread) meet(b *barrier) (machine.Step, bool) {
+	switch p.part {
+	case 0:
+		if step, locked := p.lock(b.mutex); !locked {
+			return step, false
+		}
+		if b.waiting <= 0 {
+			p.part = 2
+			p.broadcast(&b.cond)
+			return proceed, false
+		}
+		p.part = 1
 		b.waiting--
 		p.join(&b.cond)
+		p.unlock(b.mutex)
 		return p.sleepIn()
+	case 1:
+		if step, locked := p.condWait(&b.cond, b.mutex); !locked {
+			return step, false
+		}
+		b.waiting++
 	}
-	if !p.woken {
-		return p.sleepIn()
-	}
-	b.waiting++
+	p.unlock(b.mutex)
 	return proceed, true
 }
 

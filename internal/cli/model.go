@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"github.com/whylate/whylate/report"
 	"github.com/whylate/whylate/result"
 	"github.com/whylate/whylate/scenario"
+	"github.com/whylate/whylate/trace"
 )
 
 const runLong = `Run a scenario in the model of the scheduler and explain it like a recorded trace.
@@ -73,6 +75,7 @@ func newRun(std *streams) *cobra.Command {
 	flags.explainFlags.registerFor(cmd)
 	registerDetail(cmd, &out)
 	out.register(cmd)
+	f.Lookup("output").Usage = "print to `FILE`; - is standard output. A name that ends in .dat or .txt (or those with\n.gz, .xz, .zst) gets the events as a trace, and the answer goes to standard output"
 	return cmd
 }
 
@@ -105,6 +108,13 @@ func (std *streams) run(cmd *cobra.Command, args []string, sel *selection, out *
 	if len(kernels) == 0 {
 		kernels = []string{""}
 	}
+	traceFile := ""
+	if isTraceName(out.file) {
+		if len(kernels) > 1 {
+			return fmt.Errorf("%s would hold the events of %d kernels; run one at a time", out.file, len(kernels))
+		}
+		traceFile, out.file = out.file, "-"
+	}
 	var answers []*answer
 	for _, k := range kernels {
 		src, err := flags.source(args, k)
@@ -124,12 +134,55 @@ func (std *streams) run(cmd *cobra.Command, args []string, sel *selection, out *
 			return err
 		}
 		answers = append(answers, a)
+		if traceFile != "" {
+			if err := writeTrace(cmd.Context(), traceFile, src); err != nil {
+				return err
+			}
+		}
 	}
 	if flags.dry {
 		_, err := fmt.Fprintf(std.out, "%s can run.\n", args[0])
 		return err
 	}
 	return out.print(together(answers), std.out)
+}
+
+// isTraceName reports whether name is that of a trace that package trace can write.
+func isTraceName(name string) bool {
+	name = strings.ToLower(name)
+	for _, packed := range []string{".gz", ".xz", ".zst"} {
+		name = strings.TrimSuffix(name, packed)
+	}
+	return strings.HasSuffix(name, ".dat") || strings.HasSuffix(name, ".txt")
+}
+
+// writeTrace runs the model once more and writes its events to a file.
+func writeTrace(ctx context.Context, file string, src *scenario.Source) error {
+	w, err := trace.Create(file, *src.Info(), src.Names())
+	if err != nil {
+		return err
+	}
+	return errors.Join(copyEvents(ctx, w, src), w.Close())
+}
+
+func copyEvents(ctx context.Context, w trace.Writer, src *scenario.Source) error {
+	events, err := (&interruptible{src, ctx}).Events(event.Options{})
+	if err != nil {
+		return err
+	}
+	defer events.Close()
+	for {
+		ev, err := events.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := w.Write(ev); err != nil {
+			return err
+		}
+	}
 }
 
 // source reads the scenario anew and applies the flags to it.
