@@ -32,6 +32,27 @@ func (p *Plan) Change(text string) error {
 	return nil
 }
 
+// Vary applies the changes of the variant called name.
+func (p *Plan) Vary(name string) error {
+	known := make([]string, 0, len(p.Variants))
+	for _, v := range p.Variants {
+		if v.Name != name {
+			known = append(known, v.Name)
+			continue
+		}
+		for _, c := range v.Changes {
+			if err := p.Change(c); err != nil {
+				return fmt.Errorf("variant %s: %w", name, err)
+			}
+		}
+		return nil
+	}
+	if len(known) == 0 {
+		return fmt.Errorf("no variant is called %q: the scenario has none", name)
+	}
+	return fmt.Errorf("no variant is called %q; there are %s", name, strings.Join(known, ", "))
+}
+
 func (p *Plan) change(text string) error {
 	words := strings.Fields(text)
 	if len(words) == 0 {

@@ -79,6 +79,8 @@ func stretches(t *testing.T, src explain.Source, from, to event.Time, names []st
 // What the recording says of itself, on CLOCK_MONOTONIC: the log of rt-app and the
 // expiries of timers in the trace.
 const (
+	// base is CLOCK_MONOTONIC when the model's clock is 0: a tick.
+	base event.Time = 17_276_000 * us
 	// monoAhead is CLOCK_MONOTONIC minus the trace's clock: now of hrtimer_expire_entry
 	// minus its stamp, the largest.
 	monoAhead event.Time = 149_552_487
@@ -100,29 +102,37 @@ const (
 // recordedStart is when each task began its first round, by the log, in µs.
 var recordedStart = map[string]event.Time{"dl": 17_288_877, "fifo30": 17_279_499, "other": 17_285_762, "hilock": 17_279_141, "lolock": 17_280_586}
 
-// recorded is the load of rtapp.json, begun as the recorded run began. The machine's clock
-// is CLOCK_MONOTONIC minus base, a multiple of the tick.
-func recorded(base event.Time) workload.Spec {
-	run := func(us event.Time) workload.Op {
-		return workload.Op{Kind: workload.OpRun, NS: us * 1000 / pLoad * nsPerLoop10 / 10}
+// recorded is the plan of the rt-app file, begun as the recorded run began. The machine's
+// clock is CLOCK_MONOTONIC minus base, a multiple of the tick.
+func recorded(t *testing.T) *scenario.Plan {
+	t.Helper()
+	plan, err := scenario.Open(shared.Path(t, "traces/rtapp-v61rt-smp1/rtapp.json"), nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	timer := func(ns event.Time) workload.Op { return workload.Op{Kind: workload.OpUnique, NS: ns} }
-	lock, unlock := workload.Op{Kind: workload.OpLock}, workload.Op{Kind: workload.OpUnlock}
-	task := func(name string, first, a *sched.Attr, ops ...workload.Op) workload.Task {
-		return workload.Task{Name: name, Instances: 1, Loop: 1, Timers: 1, Phases: []workload.Phase{
-			{Loop: 1, Attr: first, Ops: []workload.Op{{Kind: workload.OpSleep, NS: recordedStart[name]*us - timersZero}}},
-			{Loop: -1, Attr: a, Ops: append([]workload.Op{{Kind: workload.OpRun, NS: perRound}}, ops...)}}}
+	plan.Kernel, plan.Costs = "6.1-rt", scenario.Costs{}
+	for i := range plan.Load.Tasks {
+		task := &plan.Load.Tasks[i]
+		main := task.Phases[0]
+		ops := []workload.Op{{Kind: workload.OpRun, NS: perRound}}
+		for _, op := range main.Ops {
+			if op.Kind == workload.OpRun {
+				op.NS = op.NS / pLoad * nsPerLoop10 / 10
+			}
+			ops = append(ops, op)
+		}
+		// The policy of its own comes with the first round; until then the fair ones and the
+		// deadline task, which rt-app 1.0 makes one just before, wait at a low priority.
+		main.Ops, main.Loop, main.Attr = ops, -1, task.Attr
+		before := task.Attr
+		if before.Policy == sched.Deadline {
+			before = &sched.Attr{Policy: sched.FIFO, Priority: 1}
+		}
+		wait := workload.Op{Kind: workload.OpSleep, NS: recordedStart[task.Name]*us - timersZero}
+		task.Attr, task.Loop = before, 1
+		task.Phases = []workload.Phase{{Loop: 1, Ops: []workload.Op{wait}}, main}
 	}
-	fifo := func(p int) *sched.Attr { return &sched.Attr{Policy: sched.FIFO, Priority: p} }
-	// rt-app 1.0 makes itself a deadline task just before its first round.
-	dl := &sched.Attr{Policy: sched.Deadline, Runtime: 3 * ms, Deadline: 10 * ms, Period: 10 * ms}
-	return workload.Spec{Comm: "rt-app", Duration: 2000 * ms, Mutexes: []workload.Mutex{{PI: true}}, Tasks: []workload.Task{
-		task("dl", fifo(1), dl, run(2000), timer(10*ms)),
-		task("fifo30", fifo(30), fifo(30), run(1000), timer(5*ms)),
-		task("other", nil, nil, run(3000), timer(20*ms)),
-		task("hilock", fifo(40), fifo(40), lock, run(300), unlock, timer(16*ms)),
-		task("lolock", fifo(10), fifo(10), lock, run(4000), unlock, timer(25*ms)),
-	}}
+	return plan
 }
 
 // TestSequenceOfARealKernel compares who ran on a recorded 6.1-rt kernel and in the model,
@@ -133,12 +143,11 @@ func TestSequenceOfARealKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	const base = 17_276_000 * us
 	names := []string{"dl", "fifo30", "hilock", "lolock"}
 	from := recordedStart["dl"]*us - 20*us // the last of them to begin
 	real := stretches(t, file, from-monoAhead, cancelled-monoAhead, names)
 
-	plan := &scenario.Plan{Kernel: "6.1-rt", CPUs: 1, Load: recorded(base)}
+	plan := recorded(t)
 	setup, err := plan.Setup()
 	if err != nil {
 		t.Fatal(err)
@@ -175,15 +184,12 @@ func TestFirstComeFirstServedIsNoExplanation(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	const base = 17_276_000 * us
 	names := []string{"dl", "fifo30", "hilock", "lolock"}
 	from := recordedStart["dl"]*us - 20*us
 	real := stretches(t, file, from-monoAhead, cancelled-monoAhead, names)
-	plan := &scenario.Plan{Kernel: "6.1-rt", CPUs: 1, Load: recorded(base)}
-	for _, c := range []string{"task=* policy=fifo prio=50"} {
-		if err := plan.Change(c); err != nil {
-			t.Fatal(err)
-		}
+	plan := recorded(t)
+	if err := plan.Change("task=* policy=fifo prio=50"); err != nil {
+		t.Fatal(err)
 	}
 	setup, err := plan.Setup()
 	if err != nil {

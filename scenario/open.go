@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/scenario/rtapp"
 )
 
 // Open returns the plan of the scenario file name. Where there is no such file and name is
@@ -32,7 +35,19 @@ func isTemplate(name string) bool {
 	return false
 }
 
-// Read returns the plan of a scenario in rt-app's JSON; name is only printed.
+// Read returns the plan of a scenario in rt-app's JSON; name is only printed. Warnings of
+// the file become notes of the plan.
 func Read(name string, text []byte) (*Plan, error) {
-	return nil, errors.New("no")
+	f, warnings, err := rtapp.Parse(name, text, rtapp.Options{})
+	if err != nil {
+		return nil, err
+	}
+	p, err := Build(f)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range warnings {
+		p.Notes = event.Diagnose(p.Notes, "scenario", 1, w.String())
+	}
+	return p, nil
 }

@@ -16,10 +16,14 @@ type Plan struct {
 	Name   string
 	Kernel string // profile; "": DefaultKernel
 	CPUs   int    // 0: as many as the tasks name, at least one
-	Costs  Costs
+	// CPUsPerLLC is how many CPUs share their last-level cache; 0: all.
+	CPUsPerLLC int
+	Costs      Costs
 	// Values are settings in the order in which they are made; a later one wins.
 	Values []Value
 	Load   workload.Spec
+	// Variants are lists of changes that the file names.
+	Variants []Variant
 	// Notes are what the file says and the model reads otherwise.
 	Notes []event.Diagnostic
 }

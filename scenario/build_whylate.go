@@ -1,0 +1,141 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
+	"github.com/whylate/whylate/scenario/rtapp"
+)
+
+// Variant is a named list of changes of a scenario.
+type Variant struct {
+	Name    string
+	Changes []string
+}
+
+// extend takes in the object "whylate".
+func (b *builder) extend(w *rtapp.Whylate) error {
+	if w == nil {
+		return nil
+	}
+	if err := refuseExtras(w); err != nil {
+		return err
+	}
+	p := b.plan
+	p.Load.Seed = w.Seed
+	if p.Kernel = w.Kernel; p.Kernel != "" {
+		if name := kernel.ProfileOf(w.Kernel); name != "" {
+			p.Kernel = name // a release stands for its profile
+		}
+		if _, err := KernelNamed(p.Kernel); err != nil {
+			return fmt.Errorf("kernel: %w", err)
+		}
+	}
+	if err := b.topology(w); err != nil {
+		return err
+	}
+	for _, list := range [][]rtapp.Setting{w.Settings, w.Features} {
+		for _, s := range list {
+			if _, err := settingNamed(s.Name); err != nil {
+				return fmt.Errorf("%s: %w", s.Pos, err)
+			}
+			p.Values = append(p.Values, Value{s.Name, s.Value})
+		}
+	}
+	for _, c := range w.Costs {
+		if err := p.Costs.set(c.Name, c.Span); err != nil {
+			return fmt.Errorf("%s: cost %s: %w", c.Pos, c.Name, err)
+		}
+	}
+	for _, v := range w.Variants {
+		p.Variants = append(p.Variants, Variant{v.Name, v.Changes})
+	}
+	return nil
+}
+
+// refuseExtras names the parts of the object that the model does not have.
+func refuseExtras(w *rtapp.Whylate) error {
+	for _, c := range []struct {
+		there bool
+		what  string
+	}{
+		{len(w.IdleStates) > 0, "idle states"},
+		{len(w.CGroups) > 0, "control groups"},
+		{len(w.IRQs) > 0, "interrupts of devices"},
+		{len(w.Devices) > 0, "devices"},
+	} {
+		if c.there {
+			return fmt.Errorf("%s are %w", c.what, ErrNotModelled)
+		}
+	}
+	for _, t := range w.Tasks {
+		switch {
+		case t.CGroup != "":
+			return fmt.Errorf("%s: task %s: control groups are %w", t.Pos, t.Name, ErrNotModelled)
+		case t.MMBytes > 0 || t.MMPages > 0 || t.VMAs > 0 || t.MLockAll != nil:
+			return fmt.Errorf("%s: task %s: the teardown of memory at exit is %w", t.Pos, t.Name, ErrNotModelled)
+		case len(t.KernelSections) > 0:
+			return fmt.Errorf("%s: task %s: kernel sections are %w", t.Pos, t.Name, ErrNotModelled)
+		case t.Exit != nil:
+			return fmt.Errorf("%s: task %s: exits by time or signal are %w", t.Pos, t.Name, ErrNotModelled)
+		}
+	}
+	return nil
+}
+
+// topology takes the number of CPUs and which of them share a cache.
+func (b *builder) topology(w *rtapp.Whylate) error {
+	b.plan.CPUs = w.CPUs
+	t := w.Topology
+	if t == nil {
+		return nil
+	}
+	for _, c := range t.Capacity {
+		if c != 1024 {
+			return fmt.Errorf("%s: CPUs of unequal capacity are %w", t.Pos, ErrNotModelled)
+		}
+	}
+	per := max(t.ThreadsPerCore, 1) * max(t.CoresPerLLC, 1)
+	b.plan.CPUsPerLLC = per
+	if n := per * max(t.LLCsPerNode, 1) * max(t.Nodes, 1); b.plan.CPUs == 0 {
+		b.plan.CPUs = n
+	}
+	return nil
+}
+
+// set changes one cost by its name.
+func (c *Costs) set(name string, span rtapp.Span) error {
+	if span.Min != span.Max {
+		return fmt.Errorf("costs that vary are %w", ErrNotModelled)
+	}
+	if span.Min < 0 {
+		return errors.New("a negative time")
+	}
+	known := c.named()
+	names := make([]string, 0, len(known))
+	for _, k := range known {
+		if k.name == name {
+			*k.to = span.Min
+			return nil
+		}
+		names = append(names, k.name)
+	}
+	return fmt.Errorf("is not known; there are %s", strings.Join(names, ", "))
+}
+
+type namedCost struct {
+	name string
+	to   *event.Time
+}
+
+// named lists the costs by the names that files use.
+func (c *Costs) named() []namedCost {
+	m := &c.Machine
+	return []namedCost{
+		{"switch", &m.Switch}, {"ipi", &m.IPI}, {"wake", &m.Wake},
+		{"op", &c.Op}, {"timer_slack", &c.Slack},
+	}
+}
