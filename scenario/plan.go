@@ -68,7 +68,7 @@ func (p *Plan) Setup() (*Setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := p.threads(); n > mostThreads {
+	if n := p.Threads(); n > mostThreads {
 		return nil, fmt.Errorf("%d threads are more than the %d that a scenario may start", n, mostThreads)
 	}
 	load := p.Load
@@ -126,7 +126,8 @@ func (p *Plan) cpus() (int, error) {
 	return n, nil
 }
 
-func (p *Plan) threads() int64 {
+// Threads is how many threads the program starts with, the main one included.
+func (p *Plan) Threads() int64 {
 	n := int64(1)
 	for i := range p.Load.Tasks {
 		n += int64(p.Load.Tasks[i].Instances)

@@ -35,6 +35,7 @@ const runExamples = `  whylate run load.json
 // runFlags are those of run beside selection and output.
 type runFlags struct {
 	kernels  []string
+	variants []string
 	changes  []string
 	seed     uint64
 	hasSeed  bool
@@ -61,6 +62,8 @@ func newRun(std *streams) *cobra.Command {
 	f := cmd.Flags()
 	f.Func("kernel", "imitate the kernels of `LIST`, one after the other: 6.1-rt,6.12-rt (whylate list kernels)",
 		into(&flags.kernels, parseWords))
+	f.Func("variant", "run the variants of `LIST` that the scenario names, one after the other: as-is,a,b;\nas-is is the scenario without any",
+		into(&flags.variants, parseWords))
 	f.Func("change", "run with `CHANGE`: 'task=NAME policy=fifo prio=80', 'set NAME=VALUE', 'cpus=4'\n(may be repeated)",
 		appendInto(&flags.changes, func(s string) (string, error) { return s, nil }))
 	f.Func("seed", "`N` of the random numbers (default that of the scenario, else 1)", func(s string) error {
@@ -99,33 +102,69 @@ func parseWords(s string) ([]string, error) {
 	return words, nil
 }
 
-// run does what the verb says: one answer for each kernel.
+// asIs is the variant that changes nothing.
+const asIs = "as-is"
+
+// choice is one of the runs that the flags ask for.
+type choice struct{ kernel, variant string }
+
+// label is what the head of the answer says beside the scenario's name.
+func (c choice) label() string {
+	if c.variant == "" {
+		return ""
+	}
+	return " [" + c.variant + "]"
+}
+
+// choices are all kernels for each variant.
+func (f *runFlags) choices() []choice {
+	kernels, variants := f.kernels, f.variants
+	if len(kernels) == 0 {
+		kernels = []string{""}
+	}
+	if len(variants) == 0 {
+		variants = []string{""}
+	}
+	var list []choice
+	for _, v := range variants {
+		for _, k := range kernels {
+			list = append(list, choice{k, v})
+		}
+	}
+	return list
+}
+
+// run does what the verb says: one answer for each kernel and variant.
 func (std *streams) run(cmd *cobra.Command, args []string, sel *selection, out *output, flags *runFlags) error {
 	if err := out.check(args[0]); err != nil {
 		return err
 	}
-	kernels := flags.kernels
-	if len(kernels) == 0 {
-		kernels = []string{""}
-	}
+	choices := flags.choices()
 	traceFile := ""
 	if isTraceName(out.file) {
-		if len(kernels) > 1 {
-			return fmt.Errorf("%s would hold the events of %d kernels; run one at a time", out.file, len(kernels))
+		if len(choices) > 1 {
+			return fmt.Errorf("%s would hold the events of %d runs; ask for one at a time", out.file, len(choices))
 		}
 		traceFile, out.file = out.file, "-"
 	}
 	var answers []*answer
-	for _, k := range kernels {
-		src, err := flags.source(args, k)
+	for _, c := range choices {
+		plan, setup, err := flags.setup(args, c)
 		if err != nil {
 			return err
 		}
 		if flags.dry {
+			if err := std.tellPlan(plan, setup); err != nil {
+				return err
+			}
 			continue
 		}
+		src, err := scenario.NewSource(setup)
+		if err != nil {
+			return err
+		}
 		o := sel.options()
-		o.Over, o.Top, o.WaitID, o.Evidence, o.File = flags.over, flags.top, flags.wait, out.verbose, args[0]
+		o.Over, o.Top, o.WaitID, o.Evidence, o.File = flags.over, flags.top, flags.wait, out.verbose, args[0]+c.label()
 		p := newProgress(std.err, out.quiet)
 		o.Progress = p.update
 		a, err := askExplain(&interruptible{src, cmd.Context()}, o)
@@ -141,10 +180,20 @@ func (std *streams) run(cmd *cobra.Command, args []string, sel *selection, out *
 		}
 	}
 	if flags.dry {
-		_, err := fmt.Fprintf(std.out, "%s can run.\n", args[0])
-		return err
+		return nil
 	}
 	return out.print(together(answers), std.out)
+}
+
+// tellPlan says what would run, and what the file or the model has to say about it.
+func (std *streams) tellPlan(p *scenario.Plan, s *scenario.Setup) error {
+	return flushed(std.out, func(w io.Writer) error {
+		for _, d := range s.Limits {
+			fmt.Fprintf(w, "%s: %s\n", d.Kind, d.Text)
+		}
+		_, err := fmt.Fprintf(w, "%s can run: %d threads on %d CPUs, kernel %s\n", p.Name, p.Threads(), s.Machine.Sched.CPUs, s.Kernel.Profile.Name)
+		return err
+	})
 }
 
 // isTraceName reports whether name is that of a trace that package trace can write.
@@ -185,14 +234,19 @@ func copyEvents(ctx context.Context, w trace.Writer, src *scenario.Source) error
 	}
 }
 
-// source reads the scenario anew and applies the flags to it.
-func (f *runFlags) source(args []string, kernel string) (*scenario.Source, error) {
+// setup reads the scenario anew and applies the flags to it.
+func (f *runFlags) setup(args []string, c choice) (*scenario.Plan, *scenario.Setup, error) {
 	plan, err := scenario.Open(args[0], args[1:])
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if kernel != "" {
-		plan.Kernel = kernel
+	if c.variant != "" && c.variant != asIs {
+		if err := plan.Vary(c.variant); err != nil {
+			return nil, nil, err
+		}
+	}
+	if c.kernel != "" {
+		plan.Kernel = c.kernel
 	}
 	if f.hasSeed {
 		plan.Load.Seed = f.seed
@@ -205,18 +259,18 @@ func (f *runFlags) source(args []string, kernel string) (*scenario.Source, error
 	case "zero":
 		plan.Costs = scenario.Costs{}
 	default:
-		return nil, fmt.Errorf("--costs %q: there is only zero", f.costs)
+		return nil, nil, fmt.Errorf("--costs %q: there is only zero", f.costs)
 	}
-	for _, c := range f.changes {
-		if err := plan.Change(c); err != nil {
-			return nil, err
+	for _, text := range f.changes {
+		if err := plan.Change(text); err != nil {
+			return nil, nil, err
 		}
 	}
 	setup, err := plan.Setup()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", args[0], err)
+		return nil, nil, fmt.Errorf("%s: %w", args[0], err)
 	}
-	return scenario.NewSource(setup)
+	return plan, setup, nil
 }
 
 // runs is what --json prints for several kernels.
