@@ -82,7 +82,7 @@ func allKinds(names *event.Names) []event.Event {
 		ev.Reset()
 		ev.Kind, ev.Name = event.KindOf([]byte(name)), n(name)
 		ev.CPU, ev.PID, ev.Comm = event.CPU(i%4), event.PID(300+i%3), n([]string{"sh", "cyclictest", "kworker/0:1"}[i%3])
-		ev.Time = event.Time(812_000_100_000 + 1_234*i)
+		ev.Time = 812_000_100_000 + event.Time(1_234*i)
 		ev.Flags, ev.PreemptDepth, ev.MigrateDisable = event.FlagsKnown|event.IRQsOff|event.HardIRQ, 2, 1
 		if name == "print" { // an event without anything special about it
 			ev.Flags, ev.PreemptDepth, ev.MigrateDisable = event.FlagsKnown, 0, 0
@@ -102,7 +102,7 @@ func oddForms(names *event.Names) []event.Event {
 		var ev event.Event
 		ev.Reset()
 		ev.Kind, ev.Name, ev.CPU, ev.PID, ev.Comm = kind, n(kind.String()), 1, 300, n("sh")
-		ev.Time, ev.Flags = event.Time(812_000_100_000+1_234*len(list)), event.FlagsKnown|event.SoftIRQ
+		ev.Time, ev.Flags = 812_000_100_000+event.Time(1_234*len(list)), event.FlagsKnown|event.SoftIRQ
 		fill(&ev)
 		list = append(list, ev)
 	}

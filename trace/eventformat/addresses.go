@@ -12,13 +12,14 @@ import (
 const (
 	textStart   = 0xffffffff81000000
 	rodataStart = 0xffffffff82000000
-	textStartC  = "0xffffffff81000000"
 )
 
-// addresses hands out one address for each name.
+// addresses hands out one address for each name, in the order of their first use, so that
+// the same events give the same addresses. The first one is not start itself: an offset of
+// 0 from it has to mean something else.
 type addresses struct {
-	start, step uint64
-	index       []uint32 // by event.Name: place in used + 1
+	start, step uint64   // a step as wide as a small function
+	index       []uint32 // by event.Name: place in used + 1; a map would cost more than the record
 	used        []event.Name
 }
 
@@ -29,7 +30,7 @@ func (a *addresses) of(name event.Name) uint64 {
 	if name == 0 {
 		return 0
 	}
-	for int(name) >= len(a.index) { // a table of names has at most 2^20
+	for int(name) >= len(a.index) { // names are numbered as they come, at most 2^20 of them
 		a.index = append(a.index, 0)
 	}
 	if a.index[name] == 0 {
@@ -48,8 +49,10 @@ func (e *Encoder) Kallsyms() []byte {
 		out = append(out, " t "...)
 		from := len(out)
 		out = append(out, e.names.String(name)...)
+		// A text trace may have anything as a function; a name ends at a blank, a line at
+		// its end, and behind a tab follows a module.
 		for j, c := range out[from:] {
-			if c <= ' ' { // a name ends at a blank
+			if c <= ' ' {
 				out[from+j] = '_'
 			}
 		}
@@ -77,6 +80,7 @@ func (e *Encoder) PrintkFormats() []byte {
 
 // appendEscaped writes a text on one line; unescape undoes it.
 func appendEscaped(out []byte, text string) []byte {
+	// A text of the kernel ends at its NUL, and so would every reader.
 	if i := bytes.IndexByte([]byte(text), 0); i >= 0 {
 		text = text[:i]
 	}

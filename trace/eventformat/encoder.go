@@ -99,6 +99,7 @@ func (e *Encoder) Encode(dst []byte, ev *event.Event) ([]byte, error) {
 	}
 	s := e.shape(ev)
 	start := len(dst)
+	// Padding is zero in the kernel's records, too: the same events give the same bytes.
 	dst = append(dst, zeroes[:s.size]...)
 	e.putCommon(dst[start:], s, ev)
 	for i := range s.ops {
@@ -117,6 +118,7 @@ func (e *Encoder) putCommon(rec []byte, s *shape, ev *event.Event) {
 	if s.variant&withoutFlags != 0 {
 		return
 	}
+	// One byte each in every kernel: deeper nesting shows as the deepest that fits.
 	rec[2] = e.flags[ev.Flags&(1<<10-1)]
 	rec[3] = ev.PreemptDepth
 	if e.common.Bits.MigrateDisable {
@@ -131,7 +133,7 @@ func (e *Encoder) putCommon(rec []byte, s *shape, ev *event.Event) {
 func (e *Encoder) put(dst []byte, start int, o *encodeOp, ev *event.Event) []byte {
 	var v uint64
 	switch o.from {
-	case toNothing:
+	case toNothing: // the same in every record of the shape
 		v = o.value
 	case toTask:
 		v = uint64(ev.Task)
@@ -178,7 +180,7 @@ func (e *Encoder) putReference(dst []byte, start int, o *encodeOp, ev *event.Eve
 		v = e.functions.of(ev.Func) - textStart
 	case toTextString:
 		v = e.texts.of(ev.Text)
-	case toFormat:
+	case toFormat: // the message itself follows as its only argument
 		v = e.texts.of(e.percentS)
 	case toStart: // the lengths of functions lie on the clock of the trace, or on another one
 		v = uint64(int64(ev.Time) - ev.Arg)
@@ -193,7 +195,7 @@ func (e *Encoder) putReference(dst []byte, start int, o *encodeOp, ev *event.Eve
 		} else {
 			dst = appendMask(dst, ev.Target)
 		}
-		v = uint64(len(dst)-start-at)<<16 | uint64(at)
+		v = uint64(len(dst)-start-at)<<16 | uint64(at) // __data_loc: length, place
 	}
 	return putInt(dst, start+o.off, o.size, v)
 }

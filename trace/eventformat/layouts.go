@@ -6,6 +6,7 @@ import "github.com/whylate/whylate/event"
 // the plugins of trace-cmd and other people's readers know them. Fields that an Event does
 // not keep (oom_score_adj, errno, ret, …) are left out: 0 would be a lie.
 var layouts = [event.NumKinds]layout{
+	// What is not interpreted keeps its name and, where it was asked for, its text.
 	event.Other: record(ownSystem, "%s", data(toText, "text")),
 
 	event.SchedSwitch: record("sched",
@@ -13,6 +14,7 @@ var layouts = [event.NumKinds]layout{
 		comm(toTaskComm, "prev_comm"), s32(toTask, "pid_t prev_pid"), s32(toTaskPrio, "int prev_prio"),
 		s64(toState, "long prev_state"),
 		comm(toNextComm, "next_comm"), s32(toNext, "pid_t next_pid"), s32(toNextPrio, "int next_prio")),
+	// From here on most records begin with the task that the event speaks of.
 	event.SchedWaking:      taskRecord("target_cpu=%03d", targetCPU),
 	event.SchedWakeup:      taskRecord("target_cpu=%03d", targetCPU),
 	event.SchedWakeupNew:   taskRecord("target_cpu=%03d", targetCPU),
@@ -24,6 +26,7 @@ var layouts = [event.NumKinds]layout{
 	event.SchedProcessFork: record("sched", "comm=%s pid=%d child_comm=%s child_pid=%d",
 		comm(toTaskComm, "parent_comm"), s32(toTask, "pid_t parent_pid"),
 		comm(toNextComm, "child_comm"), s32(toNext, "pid_t child_pid")),
+	// Only the name of the program has no fixed length: it stands behind the record.
 	event.SchedProcessExec: record("sched", "filename=%s pid=%d old_pid=%d",
 		data(toText, "filename"), s32(toTask, "pid_t pid"), s32(toArg, "pid_t old_pid")),
 	event.SchedProcessExit: taskRecord(""),
@@ -38,6 +41,7 @@ var layouts = [event.NumKinds]layout{
 		s32(toArg, "int sig"), comm(toTaskComm, "comm"), s32(toTask, "pid_t pid")),
 	event.SignalDeliver: record("signal", "sig=%d", s32(toArg, "int sig")),
 
+	// irq_handler_exit has no name in any kernel: readers pair the two by CPU and number.
 	event.IRQHandlerEntry: record("irq", "irq=%d name=%s", s32(toArg, "int irq"), data(toText, "name")),
 	event.IRQHandlerExit:  record("irq", "irq=%d", s32(toArg, "int irq")),
 	event.VectorEntry:     record("irq_vectors", "vector=%d", s32(toArg, "int vector")),
@@ -54,23 +58,27 @@ var layouts = [event.NumKinds]layout{
 	event.HrtimerExpireExit: record("timer", "hrtimer=%p", hrtimer),
 	event.HrtimerCancel:     record("timer", "hrtimer=%p", hrtimer),
 
+	// u32, so that the end of idling is 4294967295 there and not −1.
 	event.CPUIdle:  record("power", "state=%u cpu_id=%u", u32(toArgU32, "u32 state"), u32(toTarget, "u32 cpu_id")),
 	event.IPIRaise: record("ipi", "target_mask=%s (%s)", targetMask, ipiReason),
 	event.IPIEntry: record("ipi", "(%s)", ipiReason),
 	event.IPIExit:  record("ipi", "(%s)", ipiReason),
 
+	// An offset from the start of the kernel's text saves four bytes of eight.
 	event.IRQDisable:     record("preemptirq", "caller=%ps", callerOffs),
 	event.IRQEnable:      record("preemptirq", "caller=%ps", callerOffs),
 	event.PreemptDisable: record("preemptirq", "caller=%ps", callerOffs),
 	event.PreemptEnable:  record("preemptirq", "caller=%ps", callerOffs),
 
+	// Arguments and results of system calls are no part of an event.
 	event.SysEnter: record("raw_syscalls", "NR %ld", s64(toArg, "long id")),
 	event.SysExit:  record("raw_syscalls", "NR %ld", s64(toArg, "long id")),
+	// The depth is not the event's: it is counted, since trace-cmd draws nothing without.
 	event.FuncEntry: record("ftrace", "--> %ps (%d)",
 		u64(toFunc, "unsigned long func").printed("(void *)REC->func"), s32(toDepth, "int depth")),
-	event.FuncExit: record("ftrace", "<-- %ps (%d) over: %u start: %llx end: %llx",
+	event.FuncExit: record("ftrace", "<-- %ps (%d) start: %llx end: %llx",
 		u64(toFunc, "unsigned long func").printed("(void *)REC->func"), s32(toDepth, "int depth"),
-		u32(toNothing, "unsigned int overrun"), u64(toStart, "unsigned long long calltime"),
+		u64(toStart, "unsigned long long calltime"),
 		u64(toDuration, "unsigned long long rettime")),
 	event.Print: record("ftrace", "%ps: %s", callerIP, column{from: toMessage, decl: "char buf[]", signed: true}.printed("REC->buf")),
 }
@@ -107,5 +115,5 @@ var (
 	targetMask = column{from: toTargetMask, decl: "__data_loc unsigned long[] target_cpus", size: 4}.printed("__get_bitmask(target_cpus)")
 	ipiReason  = u64(toTextString, "const char * reason")
 	callerIP   = u64(toNothing, "unsigned long ip").printed("(void *)REC->ip")
-	callerOffs = s32(toCaller, "s32 caller_offs").printed("(void *)(" + textStartC + " + REC->caller_offs)")
+	callerOffs = s32(toCaller, "s32 caller_offs").printed("(void *)((unsigned long)(_stext) + REC->caller_offs)")
 )

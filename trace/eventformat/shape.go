@@ -135,6 +135,7 @@ func (e *Encoder) addNamed(key shapeKey) *shape {
 		name = key.kind.String()
 	}
 	// Two names may have become one; a second format of the same name would hide the first.
+	// Seldom enough for a search: once for each name.
 	for _, s := range e.shapes {
 		if s.name == name && s.variant == key.variant && s.system == layoutOf(key.kind, name, key.variant).system {
 			return s
@@ -183,7 +184,10 @@ func (e *Encoder) add(kind event.Kind, name string, v variant) *shape {
 		s.id = id
 	}
 	for _, c := range l.columns {
+		// Padding in front of a wider field, as the kernel's structure has it.
 		o := encodeOp{from: c.from, off: c.place(s.size), size: c.size}
+		// Whose text it is: programs print the function in front, and our own text reader
+		// tells markers from other messages by it.
 		if c.from == toNothing && strings.HasSuffix(c.decl, " ip") {
 			o.value = e.marker
 			if name != "print" {
@@ -193,7 +197,7 @@ func (e *Encoder) add(kind event.Kind, name string, v variant) *shape {
 		s.size = o.off + c.size
 		s.ops = append(s.ops, o)
 	}
-	s.size = (s.size + 3) &^ 3
+	s.size = (s.size + 3) &^ 3 // texts follow here, and records have whole words
 	e.shapes = append(e.shapes, s)
 	return s
 }
@@ -240,6 +244,8 @@ func (e *Encoder) formatText(s *shape) []byte {
 		out = fmt.Appendf(out, "\tfield:%s;\toffset:%d;\tsize:%d;\tsigned:%d;\n", decl, off, size, sign)
 	}
 	field("unsigned short common_type", 0, 2, false)
+	// The bytes stay there, so that common_pid has one place in all formats: programs look
+	// it up in the first one only.
 	if s.variant&withoutFlags == 0 {
 		field("unsigned char common_flags", 2, 1, false)
 		field("unsigned char common_preempt_count", 3, 1, false)

@@ -30,6 +30,8 @@ func (s *spool) add(page []byte) (uint32, error) {
 			return 0, err
 		}
 	}
+	// Numbers of 32 bits keep the lists of a large trace small: one of 100 GiB has 25
+	// million pages.
 	n := uint64(s.done+int64(len(s.mem))) / writePage
 	if n > 1<<32-1 {
 		return 0, errors.New("the trace grows beyond 16 TiB")
@@ -81,6 +83,7 @@ func (s *spool) copy(w io.Writer, pages []uint32) error {
 
 // copyRun writes size bytes from off, of which the first may lie in the file.
 func (s *spool) copyRun(w io.Writer, off int64, size int) error {
+	// A run may begin on the disk and end in memory.
 	if inFile := min(int64(size), s.done-off); inFile > 0 {
 		if s.buf == nil {
 			s.buf = make([]byte, maxRun*writePage)

@@ -65,6 +65,7 @@ func (f *taskFacts) see(ev *event.Event) {
 	} else {
 		f.name(ev.Next, ev.NextComm, fromFields)
 	}
+	// All kernels number processes from 1; −1 is a task that the trace did not look up.
 	if ev.TGID >= 0 && ev.PID >= 0 {
 		p := process{ev.PID, ev.TGID}
 		if slot := &f.recentProcesses[uint32(ev.PID)%1024]; *slot != p {
@@ -87,6 +88,7 @@ func (f *taskFacts) name(pid event.PID, name event.Name, rank nameRank) {
 	*slot = t
 	// The names of the source's own table are the last ones, which is what is wanted; those
 	// of its lines stand above what other tasks' events say, which may be older.
+	// Equal ranks replace each other, so that the last name wins: tasks rename themselves.
 	if old, ok := f.names[pid]; !ok || old.rank <= rank {
 		f.names[pid] = t
 	}

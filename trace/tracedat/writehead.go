@@ -25,6 +25,7 @@ var le = binary.LittleEndian
 // head is everything in front of the pages, padded to where they begin, in the order of
 // trace-cmd.dat.v6(5).
 func (w *Writer) head() []byte {
+	// Only now: an event that did occur is described by its own records.
 	for _, name := range w.info.Events {
 		w.enc.Describe(name)
 	}
@@ -36,15 +37,17 @@ func (w *Writer) head() []byte {
 	b = appendSized32(b, w.enc.Kallsyms())
 	b = appendSized32(b, w.enc.PrintkFormats())
 	b = appendSized64(b, string(w.tasks.lines(w.names)))
+	// In version 6 a CPU's number is its place in the table, so silent ones have a place too.
 	cpus := max(len(w.cpus), min(w.info.CPUs, maxCPUs), 1)
 	b = le.AppendUint32(b, uint32(cpus))
-	b = w.appendOptions(append(b, "options  \x00"...))
+	b = w.appendOptions(append(b, "options  \x00"...), cpus)
 	return w.appendTable(b, cpus)
 }
 
 // appendFormats writes the formats: first those of ftrace itself, then all other
 // subsystems, each with its number of events.
 func (w *Writer) appendFormats(b []byte) []byte {
+	// A list beside the map: the order must be the same each time.
 	var systems []string
 	bySystem := map[string][]eventformat.FormatText{}
 	for _, f := range w.enc.Formats() { // sorted by subsystem
@@ -69,7 +72,7 @@ func (w *Writer) appendFormats(b []byte) []byte {
 }
 
 // appendOptions writes what is known of the machine, and that the clock follows.
-func (w *Writer) appendOptions(b []byte) []byte {
+func (w *Writer) appendOptions(b []byte, cpus int) []byte {
 	option := func(id uint16, data []byte) {
 		b = append(le.AppendUint32(le.AppendUint16(b, id), uint32(len(data))), data...)
 	}
@@ -81,9 +84,8 @@ func (w *Writer) appendOptions(b []byte) []byte {
 		// As uname prints it; a trace does not tell the name of the machine's owner.
 		option(optUname, []byte("Linux (none) "+release+" "+machine+"\x00"))
 	}
-	if w.info.CPUs > 0 && w.info.CPUs <= maxCPUs {
-		option(optCPUCount, le.AppendUint32(nil, uint32(w.info.CPUs)))
-	}
+	// The number in the table again: a smaller one would hide CPUs from trace-cmd.
+	option(optCPUCount, le.AppendUint32(nil, uint32(cpus)))
 	if lines := w.tasks.processLines(); len(lines) > 0 {
 		option(optTGIDs, lines)
 	}
@@ -104,6 +106,7 @@ func (w *Writer) appendTable(b []byte, cpus int) []byte {
 		clock = "local"
 	}
 	text := "[" + clock + "]\x00"
+	// The manual wants the data of a CPU at a multiple of the page size: readers map it.
 	at := alignUp(int64(len(b)+16*cpus+8+len(text)), writePage)
 	end := at
 	for i := range cpus {

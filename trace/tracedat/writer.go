@@ -78,6 +78,7 @@ func (w *Writer) write(ev *event.Event) error {
 	if w.rec, err = w.enc.Encode(w.rec[:0], ev); err != nil {
 		return fmt.Errorf("writing at %d: %w", ev.Time, err)
 	}
+	// A stamp in front of the last one begins a page: within a page time only goes on.
 	c.last = uint64(ev.Time)
 	if c.lost == 0 && !c.page.Empty() && c.page.Add(c.last, w.rec) {
 		return nil
@@ -138,7 +139,7 @@ func (w *Writer) store(c *cpuWriter) error {
 // Close writes the file, as far as events were taken before an error. It does not close
 // what NewWriter was given.
 func (w *Writer) Close() error {
-	if w.enc == nil {
+	if w.enc == nil { // closed before
 		return w.err
 	}
 	err := w.finish()
