@@ -40,6 +40,7 @@ type runFlags struct {
 	seed     uint64
 	hasSeed  bool
 	duration event.Time
+	repeat   int
 	dry      bool
 	costs    string
 	explainFlags
@@ -71,6 +72,7 @@ func newRun(std *streams) *cobra.Command {
 		flags.seed, flags.hasSeed = n, true
 		return err
 	})
+	f.Func("repeat", "run `N` times, with seeds that count on, and print the median of each task's wakeup waits\nwith a confidence interval", into(&flags.repeat, parseCount))
 	f.Func("duration", "run for `DURATION` instead of what the scenario says: 500ms, 10s", into(&flags.duration, parsePositive))
 	f.StringVar(&flags.costs, "costs", "", "`zero`: whatever the machine itself does takes no time")
 	f.BoolVar(&flags.dry, "dry-run", false, "only check the scenario")
@@ -147,42 +149,62 @@ func (std *streams) run(cmd *cobra.Command, args []string, sel *selection, out *
 		}
 		traceFile, out.file = out.file, "-"
 	}
+	if traceFile != "" && flags.repeat > 1 {
+		return fmt.Errorf("%s would hold the events of %d runs; ask for one at a time", traceFile, flags.repeat)
+	}
 	var answers []*answer
 	for _, c := range choices {
-		plan, setup, err := flags.setup(args, c)
-		if err != nil {
-			return err
-		}
-		if flags.dry {
-			if err := std.tellPlan(plan, setup); err != nil {
-				return err
-			}
-			continue
-		}
-		src, err := scenario.NewSource(setup)
-		if err != nil {
-			return err
-		}
-		o := sel.options()
-		o.Over, o.Top, o.WaitID, o.Evidence, o.File = flags.over, flags.top, flags.wait, out.verbose, args[0]+c.label()
-		p := newProgress(std.err, out.quiet)
-		o.Progress = p.update
-		a, err := askExplain(&interruptible{src, cmd.Context()}, o)
-		p.erase()
+		a, err := std.runChoice(cmd, args, sel, out, flags, c, traceFile)
 		if err != nil {
 			return err
 		}
 		answers = append(answers, a)
-		if traceFile != "" {
-			if err := writeTrace(cmd.Context(), traceFile, src); err != nil {
-				return err
-			}
-		}
 	}
 	if flags.dry {
 		return nil
 	}
 	return out.print(together(answers), std.out)
+}
+
+// runChoice runs one kernel and variant, as often as asked, and writes its events.
+func (std *streams) runChoice(cmd *cobra.Command, args []string, sel *selection, out *output, flags *runFlags, c choice, traceFile string) (*answer, error) {
+	plan, setup, err := flags.setup(args, c)
+	if err != nil {
+		return nil, err
+	}
+	if flags.dry {
+		return nil, std.tellPlan(plan, setup)
+	}
+	o := sel.options()
+	o.Over, o.Top, o.WaitID, o.Evidence, o.File = flags.over, flags.top, flags.wait, out.verbose, args[0]+c.label()
+	var answers []*answer
+	for n := range max(flags.repeat, 1) {
+		load := *setup.Load
+		load.Seed += uint64(n)
+		once := *setup
+		once.Load = &load
+		src, err := scenario.NewSource(&once)
+		if err != nil {
+			return nil, err
+		}
+		p := newProgress(std.err, out.quiet)
+		o.Progress = p.update
+		a, err := askExplain(&interruptible{src, cmd.Context()}, o)
+		p.erase()
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, a)
+		if traceFile != "" {
+			if err := writeTrace(cmd.Context(), traceFile, src); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if flags.repeat > 1 {
+		return repeat(answers), nil
+	}
+	return answers[0], nil
 }
 
 // tellPlan says what would run, and what the file or the model has to say about it.
