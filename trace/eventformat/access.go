@@ -155,6 +155,7 @@ func (f *Field) content(rec []byte, bigEndian bool) []byte {
 	case size == 0 && start <= len(rec): // print's buf[] and its like
 		size = len(rec) - start
 	}
+	// Both numbers may come from the record itself: neither is believed.
 	if start > len(rec) || size > len(rec)-start {
 		return nil
 	}

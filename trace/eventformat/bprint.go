@@ -14,7 +14,7 @@ import (
 type bprinter struct {
 	d    *Decoder
 	args []byte
-	pos  int
+	pos  int // of the next argument
 	out  []byte
 }
 
@@ -22,6 +22,7 @@ type bprinter struct {
 // print "?".
 func (d *Decoder) bprint(dst []byte, format string, args []byte) []byte {
 	p := bprinter{d: d, args: args, out: dst}
+	// Everything but verbs is copied; a verb is at least one byte, so this ends.
 	for i := 0; i < len(format); {
 		if format[i] != '%' {
 			p.out = append(p.out, format[i])
@@ -80,7 +81,9 @@ func parseVerb(s string) (verb, int) {
 			v.prec, i = digitsAt(s, i)
 		}
 	}
-	for ; i < len(s); i++ { // length
+	// The length decides how many bytes the argument has: wrong here is wrong for all that
+	// follows.
+	for ; i < len(s); i++ {
 		switch s[i] {
 		case 'h':
 			v.size /= 2
@@ -129,6 +132,7 @@ func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 // verb prints one argument.
 func (p *bprinter) verb(v verb) {
+	// Widths given as arguments come first, as for printf.
 	if v.starWidth {
 		n, _ := p.integer(4)
 		v.width = min(int(uint32(n)), maxWidth)
@@ -151,7 +155,7 @@ func (p *bprinter) verb(v verb) {
 		}
 		p.pad(b, v, ' ')
 	case 'c':
-		n, ok := p.integer(1)
+		n, ok := p.integer(1) // stored as one byte, although C passes an int
 		p.pad(orUnknown(append(buf[:0], byte(n)), ok), v, ' ')
 	case 'p':
 		p.pointer(v)
@@ -168,7 +172,7 @@ func (p *bprinter) number(v verb, n uint64, ok bool) {
 	shift := uint(64 - 8*v.size)
 	switch v.conv {
 	case 'd', 'i':
-		signed := int64(n<<shift) >> shift
+		signed := int64(n<<shift) >> shift // the sign of an argument that is shorter than 64 bits
 		if v.plus && signed >= 0 {
 			b = append(b, '+')
 		}
@@ -194,6 +198,7 @@ func (p *bprinter) number(v verb, n uint64, ok bool) {
 	if v.zero && !v.left {
 		fill = '0'
 	}
+	// A precision fills with zeroes; both together do not occur in the kernel.
 	if v.prec > v.width {
 		v.width, fill = v.prec, '0'
 	}
@@ -207,7 +212,7 @@ func (p *bprinter) pointer(v verb) {
 	case 0, 'x', 'K', 'e':
 		n, ok := p.integer(p.d.set.LongSize)
 		p.pad(orUnknown(appendHex(nil, n), ok), v, ' ')
-	case 's', 'S', 'f', 'F', 'B':
+	case 's', 'S', 'f', 'F', 'B': // the offset that %pS prints too is left out
 		n, ok := p.integer(p.d.set.LongSize)
 		p.pad(orUnknown([]byte(p.d.ctx.Names.String(p.d.function(n))), ok), v, ' ')
 	default:
@@ -238,6 +243,7 @@ func (p *bprinter) pad(b []byte, v verb, fill byte) {
 func (p *bprinter) integer(size int) (uint64, bool) {
 	align := min(size, 4)
 	start := (p.pos + align - 1) / align * align
+	// Behind the end there is nothing for the verbs that follow, either.
 	if start+size > len(p.args) {
 		p.pos = len(p.args)
 		return 0, false

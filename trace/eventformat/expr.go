@@ -15,7 +15,9 @@ type value struct {
 	text bool
 }
 
-// node is an expression; eval reports false where it needs something unknown.
+// node is an expression; eval reports false where it needs something unknown. Nothing is
+// compiled further: results are cached by value (stateTable), so each is evaluated a few
+// dozen times in a trace of millions.
 type node interface {
 	eval(field uint64) (value, bool)
 }
@@ -181,5 +183,6 @@ func (p printSymbolic) eval(field uint64) (value, bool) {
 			return value{s: pair.s, text: true}, true
 		}
 	}
+	// As the kernel prints what its table lacks.
 	return value{s: "0x" + strconv.FormatUint(v.n, 16), text: true}, true
 }

@@ -24,6 +24,7 @@ type parser struct {
 func parseExpr(text, field string) node {
 	p := &parser{text: text, field: field}
 	n := p.expr()
+	// What is left over was not understood, so the part in front of it means nothing.
 	if p.space(); n == nil || p.text != "" {
 		return nil
 	}
@@ -54,6 +55,7 @@ func (p *parser) expr() node {
 	if p.depth > maxDepth {
 		return nil
 	}
+	// Both sides are whole expressions again: a ? b : c ? d : e groups to the right.
 	cond := p.binary(0)
 	if cond == nil || !p.token("?") {
 		return cond
@@ -144,7 +146,7 @@ func (p *parser) primary() node {
 			return nil
 		}
 		return constant{n: n}
-	case p.token("("):
+	case p.token("("): // a cast, or an expression in parentheses
 		if p.cast() {
 			return p.unary()
 		}
@@ -169,6 +171,7 @@ func (p *parser) cast() bool {
 	if end < 0 {
 		return false
 	}
+	// Any other word is a variable, and the parentheses are none of a cast.
 	for _, word := range strings.Fields(p.text[:end]) {
 		switch word {
 		case "unsigned", "signed", "long", "int", "short", "char", "u8", "u16", "u32", "u64",
@@ -194,6 +197,7 @@ func (p *parser) call() node {
 	if x == nil {
 		return nil
 	}
+	// Only flags can be several, and have something between them.
 	delim := ""
 	if name == "__print_flags" {
 		if !p.token(",") {
@@ -231,6 +235,7 @@ func (p *parser) pair() (pair, bool) {
 	if x == nil || !p.token(",") {
 		return pair{}, false
 	}
+	// A table is made of sums and shifts of constants.
 	v, ok := x.eval(0) // constant: the value of the field does not matter
 	p.space()
 	s, ok2 := p.str()
@@ -283,6 +288,7 @@ func (p *parser) str() (string, bool) {
 // format string.
 func arguments(printFmt string) []string {
 	var args []string
+	// A comma within a call, a table or a text does not separate arguments.
 	depth, start, quoted := 0, 0, false
 	for i := 0; i < len(printFmt); i++ {
 		switch c := printFmt[i]; {

@@ -32,6 +32,7 @@ func (w *fieldWriter) cpu(key string, c event.CPU, n int) {
 // fields writes the fields of ev in the print format of its tracepoint: v6.12 of
 // include/trace/events, with what older kernels print added where the event has it.
 func (w *fieldWriter) fields(ev *event.Event) {
+	// In groups, as the kernel's headers have them.
 	switch ev.Kind {
 	case event.SchedSwitch, event.SchedWaking, event.SchedWakeup, event.SchedWakeupNew, event.SchedMigrateTask,
 		event.SchedStatRuntime, event.SchedPISetprio:
@@ -139,7 +140,7 @@ func (w *fieldWriter) hrtimer(ev *event.Event) {
 		w.hex("hrtimer=0x", ev.Arg)
 	}
 	switch ev.Kind {
-	case event.HrtimerStart:
+	case event.HrtimerStart: // the hard expiry first, whose slack the soft one lacks
 		w.name(" function=", ev.Func)
 		w.int(" expires=", ev.Arg3)
 		w.int(" softexpires=", ev.Arg2)

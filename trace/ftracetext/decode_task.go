@@ -29,6 +29,7 @@ func decodeFork(s *stream, ev *event.Event, b []byte) bool {
 	if ev.Task, ok = pidNumber(pid); !ok {
 		return false
 	}
+	// Behind the child's pid some kernels print more, never with this key.
 	comm, pid, ok = cutLast(right, " child_pid=")
 	if !ok {
 		return false
@@ -85,7 +86,7 @@ func decodeNewtask(s *stream, ev *event.Event, b []byte) bool {
 		return false
 	}
 	ev.TaskComm = s.cache.name(comm)
-	flags, _ := nextToken(tail)
+	flags, _ := nextToken(tail) // oom_score_adj behind it has no place in an event
 	ev.Arg, ok = hexNumber(flags)
 	return ok
 }

@@ -32,7 +32,7 @@ func (d dialect) String() string {
 // header is what the lines before the first event say.
 type header struct {
 	dialect    dialect
-	tracer     string // "nop", "function", …; "" where no line says so
+	tracer     string // "nop", "function", …; "" where no line says so; it names unnamed rows
 	cpus       int
 	inBuffer   int64 // entries-in-buffer; −1 unknown
 	written    int64 // entries-written; −1 unknown
@@ -59,6 +59,7 @@ func (h *header) comment(line []byte) bool {
 		}
 		return true
 	}
+	// Only tracefs writes this line, and always first.
 	if v, ok := cutPrefix(b, "tracer: "); ok {
 		h.tracer = string(v)
 		h.dialect = dialectFtrace
@@ -69,6 +70,7 @@ func (h *header) comment(line []byte) bool {
 		h.entries(v)
 		return true
 	}
+	// Its own columns instead of task and stamp; with funcgraph-abstime there are stamps.
 	if hasPrefix(b, "CPU  DURATION") || hasPrefix(b, "TIME        CPU  DURATION") {
 		h.graph = true
 		return true
@@ -76,7 +78,8 @@ func (h *header) comment(line []byte) bool {
 	return h.writerComment(b) || h.latencyComment(b) || h.perfComment(b)
 }
 
-// writerComment reads what appendHeader writes and tracefs does not.
+// writerComment reads what appendHeader writes and tracefs does not: without the kernel
+// nobody can tell which mechanisms it has, without the clock what the stamps are.
 func (h *header) writerComment(b []byte) bool {
 	if v, ok := cutPrefix(b, "kernel: "); ok {
 		release, rest := nextToken(v)
@@ -96,6 +99,7 @@ func (h *header) writerComment(b []byte) bool {
 
 // entries reads "7/7   #P:4".
 func (h *header) entries(b []byte) {
+	// Where one of the numbers cannot be read, neither is used: a difference would be wrong.
 	a, i := digits(b, 0)
 	if i == 0 || i >= len(b) || b[i] != '/' {
 		return

@@ -31,6 +31,7 @@ type Latency struct {
 
 // latencyComment reads the lines of the latency header; b has no '#' and no outer space.
 func (h *header) latencyComment(b []byte) bool {
+	// The first line of the header; all others only count behind it.
 	if before, after, ok := cutLast(b, " latency trace v"); ok {
 		if _, kernel, ok := cutLast(after, " on "); ok {
 			h.latency = &Latency{Tracer: string(before), Kernel: string(kernel), CPU: event.NoCPU,
@@ -107,6 +108,7 @@ func (l *Latency) task(b []byte) {
 		}
 	}
 	rest = bytes.TrimSuffix(rest, []byte(")"))
+	// The uid has lost its key with the cut; the others are key:value.
 	uid, rest := nextToken(rest)
 	l.UID, _ = number(uid)
 	for len(rest) > 0 {

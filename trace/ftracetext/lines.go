@@ -64,6 +64,7 @@ func (l *lineReader) next() ([]byte, error) {
 // fill moves the unread bytes to the front and reads more behind them. It returns 0 at
 // the end of the file.
 func (l *lineReader) fill() (int, error) {
+	// The line handed out last is gone with this: its user is done with it.
 	rest := copy(l.buf[:cap(l.buf)], l.buf[l.pos:])
 	l.pos = 0
 	want := int(min(readSize, l.size-l.off))
@@ -72,6 +73,7 @@ func (l *lineReader) fill() (int, error) {
 		return 0, nil
 	}
 	if cap(l.buf) < rest+want {
+		// A small file gets what it needs, any other one room to grow once.
 		room := rest + want
 		if l.size-l.off > readSize {
 			room = 2*rest + 2*readSize

@@ -37,6 +37,7 @@ func (p *prefix) beforeTime(b []byte, ev *event.Event) bool {
 		if len(token) == 0 {
 			return false
 		}
+		// The CPU stands in brackets, and only there once.
 		if n := len(token); n > 2 && token[0] == '[' && token[n-1] == ']' {
 			if v, ok := cpuNumber(token[1 : n-1]); ok && v >= 0 && ev.CPU == event.NoCPU {
 				ev.CPU = v

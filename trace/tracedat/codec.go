@@ -48,6 +48,7 @@ func (c *codec) decompress(dst, src []byte, size int) ([]byte, error) {
 	room := slices.Grow(dst, size)
 	out := room[: before : before+size] // nothing is written behind the announced size
 	var err error
+	// Both write into the room that is there; a stream that holds more is an error.
 	switch c.name {
 	case "zstd":
 		out, err = c.zstd.DecodeAll(src, out)

@@ -50,6 +50,7 @@ func (c *cpuStream) advance() bool {
 			c.s.diagnose("clock", 1, "stamps of a CPU run backwards; taken as the stamp before")
 			t = c.last
 		}
+		// A gap is delivered although the event behind it may not be wanted.
 		if c.gap { // last stays what it was in front of the gap until that is delivered
 			c.rec, c.time = rec, t
 			return true

@@ -38,7 +38,7 @@ const (
 // readOptions reads options from c up to DONE and returns the offset in a version 7 DONE,
 // 0 if no further section follows. Options with offsets point into file.
 func (f *File) readOptions(c, file *cursor, pageSize uint32) int64 {
-	v7 := f.codec != nil
+	v7 := f.codec != nil // only version 7 names a compression, "none" included
 	for c.err == nil {
 		id := c.u16("option id")
 		if id == optDone && !v7 {
@@ -130,8 +130,10 @@ func (f *File) readTGIDs(data []byte) {
 // readCPUStat notes events that the kernel itself counted as lost: those that were
 // overwritten before the first page carry no mark in the data.
 func (f *File) readCPUStat(text string) {
+	// The option repeats per_cpu/cpuN/stats of tracefs, one CPU each.
 	cpu, events := "", int64(0)
 	for line := range strings.SplitSeq(text, "\n") {
+		// Lines without a number ("oldest event ts: 4.62") are of no use here.
 		key, value, _ := strings.Cut(line, ":")
 		n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
 		if err != nil {
@@ -159,6 +161,7 @@ func (f *File) readCPUStat(text string) {
 
 // readBufferOption reads a BUFFER option, which differs between the versions.
 func (f *File) readBufferOption(file, sub *cursor, pageSize uint32) {
+	// Each buffer is a stream that may be asked for; a hostile file names thousands.
 	if len(f.buffers) >= maxBuffers {
 		f.diagnose("unknown_option", 1, "more ring buffers than supported")
 		return

@@ -7,6 +7,7 @@ import (
 
 // readV6 reads the rest of a version 6 file, whose parts stand in a fixed order.
 func (f *File) readV6(c *cursor, pageSize uint32) error {
+	// Errors stick to the cursor, so one look behind several parts is enough.
 	f.readHeaderInfo(c)
 	f.readFtraceFormats(c)
 	f.readEventFormats(c)
@@ -26,6 +27,7 @@ func (f *File) readV6(c *cursor, pageSize uint32) error {
 	if c.err != nil {
 		return c.err
 	}
+	// One size for all buffers here: sub-buffers of other sizes came with version 7.
 	main := buffer{pageSize: pageSize}
 	f.readFlyrecord(c, int(cpus), &main)
 	if c.err != nil {
@@ -65,6 +67,7 @@ func (f *File) readFlyrecord(c *cursor, cpus int, b *buffer) {
 	if !c.read(kind, "kind of trace data") {
 		return
 	}
+	// Padded to ten bytes with blanks and a NUL.
 	switch string(kind) {
 	case "flyrecord\x00":
 	case "latency  \x00":
@@ -90,6 +93,8 @@ func (f *File) readInstancesV6(c *cursor, cpus int) error {
 		if b.table == 0 {
 			continue
 		}
+		// The tables stand somewhere behind: an instance whose table is cut off costs only
+		// itself.
 		sub := c.sub(b.table, f.size)
 		f.readFlyrecord(sub, cpus, b)
 		if sub.err != nil {
