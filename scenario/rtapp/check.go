@@ -13,6 +13,9 @@ func (n *notes) check(f *File) {
 	n.checkBarriers(f)
 	n.checkBuffers(f)
 	n.checkGroups(f)
+	if f.Whylate != nil {
+		n.checkExtras(f)
+	}
 }
 
 // eventAt is the place of an event that was read before.
@@ -39,23 +42,35 @@ func (n *notes) checkNames(f *File) {
 	}
 }
 
+// names is a set of names, and some of them for suggestions.
+type names struct {
+	set  map[string]bool
+	list []string
+}
+
+func (s *names) add(name string) {
+	const some = 1000 // a suggestion is not worth comparing with more
+	if s.set == nil {
+		s.set = make(map[string]bool)
+	}
+	if s.set[name] = true; len(s.list) < some {
+		s.list = append(s.list, name)
+	}
+}
+
 // checkTargets looks for the tasks that fork and resume name.
 func (n *notes) checkTargets(f *File) {
-	names := make([]string, 0, len(f.Tasks))
-	known := make(map[string]bool, len(f.Tasks))
+	tasks := names{}
 	for i := range f.Tasks {
-		names = append(names, f.Tasks[i].Name)
-		known[f.Tasks[i].Name] = true
+		tasks.add(f.Tasks[i].Name)
 	}
-	const some = 1000 // a suggestion is not worth comparing with more
-	names = names[:min(len(names), some)]
 	f.each(func(t *Task, p *Phase, e *Event) {
 		switch {
-		case known[e.Ref]:
+		case tasks.set[e.Ref]:
 		case e.Kind == Fork:
-			n.errorAt(e.Pos, eventAt(t, p, e), "can't fork unknown task %s%s", quoted(e.Ref), n.suggestion(e.Ref, names))
+			n.errorAt(e.Pos, eventAt(t, p, e), "can't fork unknown task %s%s", quoted(e.Ref), n.suggestion(e.Ref, tasks.list))
 		case e.Kind == Resume:
-			n.warnAt(e.Pos, eventAt(t, p, e), "no task %s: this wakes nobody%s", quoted(e.Ref), n.suggestion(e.Ref, names))
+			n.warnAt(e.Pos, eventAt(t, p, e), "no task %s: this wakes nobody%s", quoted(e.Ref), n.suggestion(e.Ref, tasks.list))
 		}
 	})
 }

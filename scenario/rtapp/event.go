@@ -49,19 +49,24 @@ const unknown = "unknown"
 // events reads the members of m that are events. rt-app rejects a phase without any.
 func (n *notes) events(m *members, t *Task) []Event {
 	var list []Event
+	found := false
 	for i := range m.list {
 		e := &m.list[i]
 		w := eventOf(e.key)
 		if w < 0 {
 			continue
 		}
-		m.used[i] = true
+		m.used[i], found = true, true
 		if surprising(e.key, eventWords[w].word) {
 			n.warnf(e.off, m.at.member(e.key), "rt-app reads every key that begins with %q as that event", eventWords[w].word)
 		}
-		list = append(list, n.event(e, w, m.at.member(e.key), t))
+		errors := len(n.errors)
+		ev := n.event(e, w, m.at.member(e.key), t)
+		if len(n.errors) == errors { // else check would find fault with it again
+			list = append(list, ev)
+		}
 	}
-	if len(list) == 0 {
+	if !found {
 		n.errorf(m.off, m.at, "no events found; a task must have events or it's useless")
 	}
 	return list

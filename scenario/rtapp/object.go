@@ -140,14 +140,14 @@ func (m *members) ignored() {
 }
 
 // suggestion returns `; did you mean "x"?` for the known word nearest to word, "" if none
-// is near: at most two letters differ, and a third of the word. Comparing is slow, so a
+// is near: at most two letters differ, and half of the word. Comparing is slow, so a
 // hostile file gets only so many.
 func (n *notes) suggestion(word string, known []string) string {
 	const longest, mostSuggestions = 40, 100
 	if n.suggestions++; len(word) > longest || n.suggestions > mostSuggestions {
 		return ""
 	}
-	best, least := "", min(3, len(word)/3+1)
+	best, least := "", min(3, len(word)/2+1)
 	for _, k := range known {
 		if strings.EqualFold(k, word) {
 			best = k

@@ -50,10 +50,10 @@ func (n *notes) read(tree *value, at *place, o Options) *File {
 	m := n.membersOf(tree, at)
 	f.Global = n.global(m.take("global"), at.member("global"))
 	f.Resources = n.resources(m.take("resources"), at.member("resources"))
-	f.Tasks = n.tasks(m, &f.Global)
 	if v := m.take("whylate"); v != nil {
-		f.Whylate = n.whylate(v, at.member("whylate"), f, o)
+		f.Whylate = n.whylate(v, at.member("whylate"), o)
 	}
+	f.Tasks = n.tasks(m, &f.Global)
 	n.check(f)
 	m.take("$schema") // names the JSON Schema of this file, for editors
 	m.ignored()

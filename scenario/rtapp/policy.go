@@ -43,8 +43,8 @@ func (p Policy) defaultPriority() int {
 
 // policyOf reads a policy by its exact name.
 func policyOf(m *members, key string, def Policy) Policy {
-	name := m.textOr(key, def.String())
-	if name == def.String() {
+	name := m.textOr(key, "")
+	if v := m.take(key); v == nil || v.kind != text {
 		return def
 	}
 	i := slices.Index(policyNames, name)

@@ -77,7 +77,7 @@ func (p *place) String() string {
 		switch {
 		case p.index >= 0:
 			parts = append(parts, "["+strconv.Itoa(p.index)+"]")
-		case plainKey(p.key):
+		case plainKey(p.key) && len(p.key) <= mostQuoted:
 			parts = append(parts, "."+p.key)
 		default:
 			parts = append(parts, "."+quoted(p.key))
@@ -96,11 +96,13 @@ func plainKey(key string) bool {
 	return key != ""
 }
 
-// quoted prints s for a message, cut where a hostile file makes it long.
+// mostQuoted bounds what is shown of a string, which a hostile file can make long.
+const mostQuoted = 60
+
+// quoted prints s for a message.
 func quoted(s string) string {
-	const most = 60
-	if len(s) > most {
-		return strconv.Quote(strings.ToValidUTF8(s[:most], "")) + "…"
+	if len(s) > mostQuoted {
+		return strconv.Quote(strings.ToValidUTF8(s[:mostQuoted], "")) + "…"
 	}
 	return strconv.Quote(s)
 }
@@ -122,6 +124,8 @@ type notes struct {
 	silenced int // warnings beyond the number that is kept
 
 	suggestions int // that were looked for
+	cpus        int // of the machine, 0 where the file does not say
+	listed      int // CPUs in lists like "0-3"
 }
 
 // pos returns the line and column of a byte offset; a negative one has none.
@@ -149,14 +153,14 @@ func (n *notes) warnf(off int, at *place, format string, args ...any) {
 	n.warnAt(n.pos(off), at, format, args...)
 }
 
-// errorAt keeps an error, the first of each place: some values are read twice.
+// errorAt keeps an error unless it is there already: some values are read twice.
 func (n *notes) errorAt(pos Pos, at *place, format string, args ...any) {
 	if len(n.errors) > mostErrors {
 		return
 	}
 	e := &Error{n.file, pos, at.String(), fmt.Sprintf(format, args...)}
 	for _, old := range n.errors {
-		if old.Pos == pos && old.Path == e.Path {
+		if *old == *e {
 			return
 		}
 	}

@@ -69,8 +69,8 @@ func (n *notes) props(m *members, def Policy, inTask bool) Props {
 	if p.UtilMin >= 0 && p.UtilMax >= 0 && p.UtilMin > p.UtilMax {
 		m.errorf("util_min", "must not be more than util_max, %d", p.UtilMax)
 	}
-	p.CPUs = n.numbers(m, "cpus", "CPU", mostCPU)
-	if p.CPUs != nil && len(p.CPUs) == 0 {
+	p.CPUs = n.numbers(m, "cpus", "CPU", n.limitCPU())
+	if v := m.take("cpus"); v != nil && v.kind == array && len(v.list) == 0 {
 		m.errorf("cpus", "an empty list: the thread could run nowhere")
 	}
 	p.NodesMembind = n.numbers(m, "nodes_membind", "NUMA node", mostNode)

@@ -1,6 +1,192 @@
 package rtapp
 
-// whylate reads the object "whylate".
-func (n *notes) whylate(v *value, at *place, f *File, o Options) *Whylate {
-	return &Whylate{Pos: n.pos(v.off)}
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
+)
+
+// mostMachineCPUs is the largest machine that "whylate" may describe.
+const mostMachineCPUs = 4096
+
+// limitCPU is the highest number that a CPU may have: as far as the machine is known.
+func (n *notes) limitCPU() int64 {
+	if n.cpus > 0 {
+		return int64(n.cpus) - 1
+	}
+	return mostCPU
+}
+
+// whylate reads the object "whylate". It comes before the tasks, whose CPUs it limits;
+// checkExtras compares the rest with them later.
+func (n *notes) whylate(v *value, at *place, o Options) *Whylate {
+	s := n.open(v, at)
+	defer s.close()
+	w := &Whylate{Pos: n.pos(v.off), Description: s.textOr("description", "")}
+	w.Kernel = readKernel(s)
+	w.HasSeed = s.has("seed")
+	w.Seed = uint64(s.number("seed", 0, math.MaxInt64, 0))
+	w.CPUs = int(s.number("cpus", 1, mostMachineCPUs, 0))
+	readTopology(s, w)
+	n.cpus = w.CPUs
+	s.each("idle_states", func(name string, _ Pos, s strict) {
+		w.IdleStates = append(w.IdleStates, IdleState{name, s.duration("latency", 0), s.duration("residency", 0)})
+	})
+	w.Settings = readSettings(s, "settings", o.Settings)
+	w.Features = readSettings(s, "features", o.Features)
+	s.eachValue("costs", func(e *member, at *place) {
+		n.checkName(e, at, o.Costs)
+		w.Costs = append(w.Costs, Cost{e.key, n.lengths(&e.value, at), n.pos(e.off)})
+	})
+	s.each("cgroups", func(path string, pos Pos, s strict) { w.CGroups = append(w.CGroups, readCGroup(path, pos, s)) })
+	s.each("irqs", func(name string, pos Pos, s strict) { w.IRQs = append(w.IRQs, readIRQ(name, pos, s)) })
+	s.each("devices", func(name string, pos Pos, s strict) { w.Devices = append(w.Devices, readDevice(name, pos, s)) })
+	s.each("tasks", func(name string, pos Pos, s strict) { w.Tasks = append(w.Tasks, readExtra(name, pos, s)) })
+	s.eachValue("variants", func(e *member, at *place) { w.Variants = append(w.Variants, n.variant(e, at)) })
+	return w
+}
+
+// readKernel reads the name of a profile, or a release of one: "6.1-rt", "6.1.176-rt".
+func readKernel(s strict) string {
+	name := s.name("kernel")
+	if name == "" || kernel.ProfileOf(name) != "" {
+		return name
+	}
+	var known []string
+	for _, p := range kernel.Profiles {
+		known = append(known, p.Name)
+	}
+	s.errorf("kernel", "unknown kernel %s%s; there are %s", quoted(name), s.n.suggestion(name, known), strings.Join(known, ", "))
+	return ""
+}
+
+// readTopology reads how the CPUs share things and makes their number agree with that.
+func readTopology(s strict, w *Whylate) {
+	v := s.take("topology")
+	if v == nil {
+		return
+	}
+	t := s.n.open(v, s.at.member("topology"))
+	defer t.close()
+	p := &Topology{Pos: s.n.pos(v.off)}
+	w.Topology = p
+	p.ThreadsPerCore = int(t.number("threads_per_core", 1, 8, 1))
+	p.LLCsPerNode = int(t.number("llcs_per_node", 1, mostMachineCPUs, 1))
+	p.Nodes = int(t.number("nodes", 1, mostMachineCPUs, 1))
+	others := p.ThreadsPerCore * p.LLCsPerNode * p.Nodes
+	cores := 1
+	if w.CPUs > 0 {
+		cores = max(1, w.CPUs/others)
+	}
+	p.CoresPerLLC = int(t.number("cores_per_llc", 1, mostMachineCPUs, int64(cores)))
+	switch cpus := others * p.CoresPerLLC; {
+	case cpus > mostMachineCPUs:
+		s.errorf("topology", "%d CPUs, more than %d", cpus, mostMachineCPUs)
+	case w.CPUs > 0 && w.CPUs != cpus:
+		s.errorf("topology", `describes %d CPUs, "cpus" says %d`, cpus, w.CPUs)
+	default:
+		w.CPUs = cpus
+	}
+	t.elements("capacity", func(v *value, at *place) {
+		p.Capacity = append(p.Capacity, int(s.n.inRange(v, at, 1, 1024, 1024)))
+	})
+	if p.Capacity != nil && len(p.Capacity) != w.CPUs {
+		t.errorf("capacity", "%d capacities for %d CPUs", len(p.Capacity), w.CPUs)
+	}
+}
+
+// readSettings reads names with values that are numbers, booleans or words.
+func readSettings(s strict, key string, known []string) []Setting {
+	var list []Setting
+	s.eachValue(key, func(e *member, at *place) {
+		s.n.checkName(e, at, known)
+		set := Setting{Name: e.key, Value: e.value.str, Pos: s.n.pos(e.off)}
+		switch e.value.kind {
+		case integer:
+			i := s.n.inRange(&e.value, at, math.MinInt64, math.MaxInt64, 0)
+			set.Value = strconv.FormatInt(i, 10) // without leading zeros
+		case boolean, text:
+		default:
+			s.n.errorf(e.value.off, at, "must be an integer, a string, true or false, not %s", e.value.describe())
+		}
+		list = append(list, set)
+	})
+	return list
+}
+
+// checkName reports a name that is not among those that its owner knows; nil: any name.
+func (n *notes) checkName(e *member, at *place, known []string) {
+	if known != nil && !slices.Contains(known, e.key) {
+		n.errorf(e.off, at, "unknown name%s", n.suggestion(e.key, known))
+	}
+}
+
+// readCGroup reads a group; the kernel's Documentation/admin-guide/cgroup-v2.rst has the
+// ranges, cpu.max is "max" or "QUOTA PERIOD" in µs.
+func readCGroup(path string, pos Pos, s strict) CGroup {
+	g := CGroup{Path: path, Pos: pos, Quota: event.NoTime}
+	if len(path) < 2 || path[0] != '/' || path[len(path)-1] == '/' || strings.Contains(path, "//") {
+		s.n.errorf(s.off, s.at, `a group is named like "/web" or "/web/db"`)
+	}
+	g.Weight = int(s.number("cpu.weight", 1, 10000, 0))
+	if g.Shares = int(s.number("cpu.shares", 2, 262144, 0)); g.Shares > 0 && g.Weight > 0 {
+		s.errorf("cpu.shares", "is the old name of cpu.weight: only one of them")
+	}
+	g.Idle = s.number("cpu.idle", 0, 1, 0) == 1
+	g.Burst = event.Time(s.number("cpu.max.burst", 0, math.MaxInt64/1000, 0)) * 1000
+	g.CPUs = s.cpus("cpuset.cpus")
+	limit := s.name("cpu.max")
+	if limit == "" {
+		return g
+	}
+	quota, period, hasPeriod := strings.Cut(limit, " ")
+	if !hasPeriod {
+		period = "100000"
+	}
+	q, p := int64(-1), int64(0)
+	var err error
+	if quota != "max" {
+		q, err = strconv.ParseInt(quota, 10, 64)
+		if err == nil && (q < 1000 || q > math.MaxInt64/1000) {
+			s.errorf("cpu.max", "a quota is at least 1000 µs")
+			return g
+		}
+	}
+	if err == nil {
+		p, err = strconv.ParseInt(period, 10, 64)
+	}
+	if err != nil || p < 1000 || p > 1_000_000 {
+		s.errorf("cpu.max", `must be "max" or "QUOTA PERIOD" in µs, with a period of 1000 to 1000000`)
+		return g
+	}
+	if g.Period = event.Time(p) * 1000; q >= 0 {
+		g.Quota = event.Time(q) * 1000
+	}
+	return g
+}
+
+// variant reads a list of changes. Their grammar is that of --change; who applies them
+// checks it.
+func (n *notes) variant(e *member, at *place) Variant {
+	v := Variant{Name: e.key, Pos: n.pos(e.off)}
+	if strings.ContainsAny(e.key, ", \t\n") {
+		n.errorf(e.off, at, "a variant's name has neither spaces nor commas")
+	}
+	if e.value.kind != array {
+		n.errorf(e.value.off, at, `must be an array of changes like "set HZ=1000", not %s`, e.value.describe())
+		return v
+	}
+	for i := range e.value.list {
+		c := &e.value.list[i].value
+		if c.kind != text || strings.TrimSpace(c.str) == "" {
+			n.errorf(c.off, at.element(i), `must be a change like "set HZ=1000", not %s`, c.describe())
+			continue
+		}
+		v.Changes = append(v.Changes, c.str)
+	}
+	return v
 }
