@@ -12,22 +12,23 @@ import (
 // gone is the step of a thread whose process has exited under it.
 var gone = machine.Step{Kind: machine.StepBlock, State: event.StateDisk}
 
-// setAttr calls sched_setattr(2) for the thread itself, unless nothing changes. It
-// reports whether the kernel refused: then the process is over, with the step returned.
-func (p *thread) setAttr(a *sched.Attr) (machine.Step, bool) {
+// setAttr calls sched_setattr(2) for the thread itself, unless nothing changes. If the
+// kernel refuses, the process is over.
+func (p *thread) setAttr(a *sched.Attr) machine.Step {
 	t := p.th.Task
 	if a == nil || *a == t.Attr {
-		return proceed, false
+		p.quiet = true
+		return proceed
 	}
 	if _, err := p.run.m.Sched.SetAttr(t.CPU(), t, *a); err != nil {
 		p.run.refuse(fmt.Errorf("%s: sched_setattr to %s: %w", p.name, a.Policy, err))
-		return gone, true
+		return gone
 	}
 	p.reboost()
 	if p.run.OnAttr != nil {
 		p.run.OnAttr(t)
 	}
-	return proceed, false
+	return proceed
 }
 
 // attr is what a round of the phase sets for t; nil: nothing.
@@ -54,6 +55,7 @@ func (ph *Phase) attr(t *sched.Task) *sched.Attr {
 // all CPUs.
 func (p *thread) place(cpus []event.CPU) machine.Step {
 	if slices.Equal(cpus, p.cpus) {
+		p.quiet = true
 		return proceed
 	}
 	p.cpus = cpus

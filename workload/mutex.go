@@ -28,6 +28,7 @@ func (p *thread) lock(mu *mutex) (machine.Step, bool) {
 		if mu.pi {
 			p.held = append(p.held, mu)
 		}
+		p.quiet = true // no system call
 		return proceed, true
 	}
 	if !slices.Contains(mu.waiters, p) {
@@ -75,6 +76,7 @@ func (p *thread) unlock(mu *mutex) {
 	if mu.pi && mu.owner != p {
 		return
 	}
+	p.quiet = len(mu.waiters) == 0
 	p.release(mu)
 }
 

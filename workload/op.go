@@ -55,9 +55,10 @@ func (p *thread) work(op *Op) (machine.Step, bool) {
 		p.loop.CRun += op.NS
 	} else if op.Kind == OpRun || now-p.began >= op.NS {
 		p.loop.Run += now - p.began
+		p.quiet = true
 		return proceed, true
 	}
-	ns := op.NS
+	ns := op.NS + p.run.spec.OpCost // paid together: what follows is one stretch of work
 	if op.Kind == OpRuntime {
 		// The clock is only looked at between pieces, whoever ran meanwhile.
 		if ns = op.Piece; ns <= 0 {
@@ -94,6 +95,7 @@ func (p *thread) timer(op *Op, t *timer) (machine.Step, bool) {
 	now := p.run.m.Now()
 	if p.visit > 0 {
 		p.loop.WakeupLatency += now - t.next
+		p.quiet = true
 		return proceed, true
 	}
 	if !t.init {
@@ -114,6 +116,7 @@ func (p *thread) timer(op *Op, t *timer) (machine.Step, bool) {
 			t.next = now
 		}
 		p.loop.WakeupLatency = 0
+		p.quiet = true
 		return proceed, true
 	}
 	return p.sleepUntil(t.next), false

@@ -41,6 +41,7 @@ type thread struct {
 	visit     int  // how often the current operation was asked already
 	part      int  // of an operation that has several
 	paid      bool // the OpCost of the current operation
+	quiet     bool // the last step concerned nobody else
 
 	began     event.Time // of the current run operation
 	loop      Loop
@@ -103,12 +104,27 @@ func parentCPUs(parent *machine.Thread) []event.CPU {
 	return nil
 }
 
-// Next is the machine's question what comes next.
-func (p *thread) Next(m *machine.Machine, _ *machine.Thread) machine.Step {
+// mostQuiet bounds how often a thread goes on by itself in one moment: then the machine,
+// which notices threads that take no time at all, is asked again.
+const mostQuiet = 64
+
+// Next is the machine's question what comes next. What concerns nobody else is done
+// without going back to the machine.
+func (p *thread) Next(*machine.Machine, *machine.Thread) machine.Step {
 	if p.cancelled && p.asleep {
 		return p.die() // a cancellation point: it goes as it is
 	}
 	p.asleep = false
+	for range mostQuiet {
+		p.quiet = false
+		if step := p.advance(); !p.quiet {
+			return step
+		}
+	}
+	return proceed
+}
+
+func (p *thread) advance() machine.Step {
 	switch p.stage {
 	case stageNew:
 		return p.begin()
@@ -116,10 +132,7 @@ func (p *thread) Next(m *machine.Machine, _ *machine.Thread) machine.Step {
 		return p.delay()
 	case stageDelay:
 		p.stage = stageRound
-		if step, left := p.setAttr(p.task.Attr); left {
-			return step
-		}
-		return proceed
+		return p.setAttr(p.task.Attr)
 	case stageRound:
 		return p.round()
 	case stagePlaced:
@@ -129,10 +142,7 @@ func (p *thread) Next(m *machine.Machine, _ *machine.Thread) machine.Step {
 	case stageEnd:
 		// The last thing that rt-app does to itself.
 		p.stage = stageDead
-		if step, left := p.setAttr(&sched.Attr{Policy: sched.Normal}); left {
-			return step
-		}
-		return proceed
+		return p.setAttr(&sched.Attr{Policy: sched.Normal})
 	}
 	return p.die()
 }
@@ -174,7 +184,7 @@ func (p *thread) delay() machine.Step {
 // round begins a round of the current phase, unless it was the last one.
 func (p *thread) round() machine.Step {
 	if p.run.stopping || p.task.Loop >= 0 && p.taskLoop == p.task.Loop || len(p.task.Phases) == 0 {
-		p.stage = stageEnd
+		p.stage, p.quiet = stageEnd, true
 		return proceed
 	}
 	p.stage = stagePlaced
@@ -188,12 +198,10 @@ func (p *thread) round() machine.Step {
 // prepare sets what the phase asks for and starts the log.
 func (p *thread) prepare() machine.Step {
 	p.stage = stageOps
-	if step, left := p.setAttr(p.task.Phases[p.phase].attr(p.th.Task)); left {
-		return step
-	}
 	p.pc, p.visit, p.part, p.locks = 0, 0, 0, 0
+	step := p.setAttr(p.task.Phases[p.phase].attr(p.th.Task))
 	p.loop = Loop{Thread: p.index, PID: p.th.Task.PID, Comm: p.th.Task.Comm, Start: p.run.m.Now()}
-	return proceed
+	return step
 }
 
 // ops begins or goes on with one operation of the round.
@@ -205,14 +213,16 @@ func (p *thread) ops() machine.Step {
 		}
 		if p.pc == len(ops) || p.run.stopping && p.locks == 0 {
 			p.finish()
+			p.quiet = true
 			return proceed
 		}
-		if p.run.spec.OpCost > 0 && !p.paid {
+		if p.run.spec.OpCost > 0 && !p.paid && ops[p.pc].Kind != OpRun {
 			p.paid = true
 			return machine.Step{Kind: machine.StepRun, NS: p.run.spec.OpCost}
 		}
 	}
 	step, over := p.do(&ops[p.pc])
+	p.quiet = p.quiet && step.Kind == machine.StepRun && step.NS <= 0
 	p.visit++
 	if over {
 		p.pc, p.visit, p.part, p.paid = p.pc+1, 0, 0, false
