@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"strconv"
+
 	"github.com/whylate/whylate/engine"
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/sched"
@@ -8,55 +10,99 @@ import (
 
 // The methods that make Machine a sched.Host.
 
-// Resched asks c to schedule: at once for the CPU that says so, else by an interrupt.
-func (m *Machine) Resched(from, c event.CPU, _ bool) {
-	if from == c || m.cfg.Costs.IPI == 0 {
+// Resched asks c to schedule: at once for the CPU that says so, else by an interrupt. A
+// lazy request to another CPU waits until that looks by itself.
+func (m *Machine) Resched(from, c event.CPU, lazy bool) {
+	m.tell(probeNeedResched, c)
+	switch {
+	case from == c || m.free && !lazy:
 		m.ask(c)
-		return
+	case !lazy:
+		m.send(c, itemIPI)
 	}
-	m.queue.Push(engine.Item{At: m.now + m.cfg.Costs.IPI, Rank: rankIPI, What: itemIPI, Arg: int64(c)})
 }
+
+// send interrupts another CPU.
+func (m *Machine) send(c event.CPU, what uint32) {
+	m.queue.Push(engine.Item{At: m.now + m.cfg.Costs.IPI, Rank: rankIPI, What: what, Arg: int64(c)})
+}
+
+// Kick interrupts c so that it pushes real-time tasks away.
+func (m *Machine) Kick(_, c event.CPU) { m.send(c, itemKick) }
+
+// KickWakeList interrupts c so that it finishes wakes.
+func (m *Machine) KickWakeList(_, c event.CPU) { m.send(c, itemWakeList) }
 
 // SetTimer starts or moves a timer of the scheduler.
 func (m *Machine) SetTimer(t sched.Timer, at event.Time) {
-	m.CancelTimer(t)
-	n := len(m.timerOf)
-	if free := len(m.freeT); free > 0 {
-		n = m.freeT[free-1]
-		m.freeT = m.freeT[:free-1]
-		m.timerOf[n] = t
-	} else {
-		m.timerOf = append(m.timerOf, t)
+	if t.Kind != sched.TimerHRTick {
+		th, k := ofTask(t)
+		m.arm(t.CPU, th, k, at)
+		return
 	}
-	h := m.queue.Push(engine.Item{At: max(at, m.now), Rank: rankTimer, What: itemTimer, Arg: int64(n)})
-	m.timers[key(t)] = pending{h, n}
+	m.CancelTimer(t)
+	cp := &m.cpus[t.CPU]
+	cp.hrtick = m.queue.Push(engine.Item{At: m.expiry(at), Rank: rankTimer, What: itemHRTick, Arg: int64(t.CPU) | int64(cp.hrtickTurn)<<32})
 }
 
 // CancelTimer stops a timer of the scheduler.
 func (m *Machine) CancelTimer(t sched.Timer) {
-	if p, ok := m.timers[key(t)]; ok {
-		m.queue.Cancel(p.handle)
-		m.forget(t)
+	if t.Kind != sched.TimerHRTick {
+		th, k := ofTask(t)
+		m.stopTimer(th, k)
+		return
 	}
+	cp := &m.cpus[t.CPU]
+	m.queue.Cancel(cp.hrtick)
+	cp.hrtickTurn = (cp.hrtickTurn + 1) & (1<<31 - 1)
 }
 
-// forget frees what belongs to a timer that no longer runs.
-func (m *Machine) forget(t sched.Timer) {
-	m.freeT = append(m.freeT, m.timers[key(t)].n)
-	delete(m.timers, key(t))
-}
-
-// key names a timer: that of a task is the same on whichever CPU it was started.
-func key(t sched.Timer) sched.Timer {
-	if t.Task != nil {
-		t.CPU = 0
+// ofTask finds the timer of a thread.
+func ofTask(t sched.Timer) (*Thread, timerKind) {
+	th := t.Task.Data.(*Thread)
+	if t.Kind == sched.TimerInactive {
+		return th, inactiveTimer
 	}
-	return t
+	return th, dlTimer
 }
 
-// Kick interrupts c so that it pushes real-time tasks away.
-func (m *Machine) Kick(_, c event.CPU) {
-	m.queue.Push(engine.Item{At: m.now + m.cfg.Costs.IPI, Rank: rankIPI, What: itemKick, Arg: int64(c)})
+// lastPID is the highest pid of Linux, PID_MAX_LIMIT - 1. The machine's own threads have
+// pids from there downwards, so that they are never those of a scenario.
+const lastPID event.PID = 1<<22 - 1
+
+// Stopper returns migration/N, and makes it when it is needed for the first time.
+func (m *Machine) Stopper(c event.CPU) *sched.Task {
+	cp := &m.cpus[c]
+	if cp.stopper == nil {
+		task := m.Sched.NewStopper(c, lastPID-event.PID(c), m.Names.Intern("migration/"+strconv.Itoa(int(c))))
+		cp.stopper = m.adopt(task, ProgramFunc(stop))
+	}
+	return cp.stopper.Task
+}
+
+// stop is the program of migration/N; cpu_stopper_thread().
+func stop(m *Machine, th *Thread) Step {
+	c := th.Task.CPU()
+	done, w := m.Sched.RunStopWork(c)
+	if !done {
+		return Step{Kind: StepBlock}
+	}
+	m.charge(c, &w)
+	return Step{Kind: StepRun, Mode: PreemptOff}
+}
+
+// shape is how the context of an event looks: in the kernel that says it the preemption
+// count is some levels above that of the task, and interrupts are off.
+type shape struct {
+	depth   uint8
+	irqsOff bool
+}
+
+// shapes are those of a recorded 6.1.
+var shapes = [event.NumKinds]shape{
+	event.SchedSwitch: {2, true}, event.SchedWaking: {2, true}, event.SchedWakeup: {3, true}, event.SchedWakeupNew: {2, true},
+	event.SchedMigrateTask: {3, true}, event.SchedStatRuntime: {2, true}, event.SchedPISetprio: {3, true},
+	event.HrtimerStart: {1, true}, event.HrtimerExpireEntry: {0, true}, event.HrtimerExpireExit: {0, true}, event.HrtimerCancel: {1, true},
 }
 
 // Emit completes an event and hands it to the sink.
@@ -68,11 +114,50 @@ func (m *Machine) Emit(c event.CPU, ev *event.Event) {
 	cur := m.Sched.Curr(c)
 	ev.PID, ev.Comm = cur.PID, cur.Comm
 	ev.Flags |= event.FlagsKnown
+	s := &shapes[ev.Kind]
+	ev.PreemptDepth = s.depth
+	irqsOff := s.irqsOff
+	th, _ := cur.Data.(*Thread)
+	switch {
+	case ev.Kind == event.SchedSwitch:
+	case th == nil:
+		ev.PreemptDepth++ // the idle task is never preemptible
+	case m.cpus[c].running == th:
+		if th.mode == PreemptOff {
+			ev.PreemptDepth++
+		}
+		irqsOff = irqsOff || th.mode == IRQsOff
+	}
+	ev.MigrateDisable = uint8(min(cur.MigrateDisabled(), 255))
 	if m.irq == c {
-		ev.Flags |= event.HardIRQ | event.IRQsOff
+		ev.Flags |= event.HardIRQ
+		irqsOff = true
+	}
+	if irqsOff {
+		ev.Flags |= event.IRQsOff
 	}
 	if m.Sched.NeedResched(c) {
 		ev.Flags |= event.NeedResched | event.PreemptResched
 	}
+	if m.Sched.NeedReschedLazy(c) {
+		ev.Flags |= event.NeedReschedLazy
+	}
 	m.sink(ev)
+}
+
+// probe is something that leaves no event.
+type probe uint8
+
+const (
+	probeScheduleEntry probe = iota // the CPU enters __schedule()
+	probeScheduleExit               // and leaves it
+	probeNeedResched                // its current task gets TIF_NEED_RESCHED
+	probeSetState                   // its current task says that it will sleep
+)
+
+// tell tells a test, if one listens.
+func (m *Machine) tell(p probe, c event.CPU) {
+	if m.probe != nil {
+		m.probe(p, c)
+	}
 }

@@ -12,30 +12,45 @@ import (
 // ErrStuck says that a program went on and on without taking any time.
 var ErrStuck = errors.New("a task takes no time and never sleeps")
 
-// Costs says how long the machine's own work takes, in ns. The zero Costs is free.
-type Costs struct {
-	Switch event.Time // a context switch
-	IPI    event.Time // from sending an interrupt to its arrival
-	Wake   event.Time // from a timer's expiry to the wake
-}
-
 // Config is a machine.
 type Config struct {
 	Sched sched.Config
 	Costs Costs
 	// NoTick leaves the scheduler tick out: nothing happens but what tasks and timers do.
 	NoTick bool
+	// NoHZ says when a CPU does without its tick.
+	NoHZ NoHZ
+	// LowRes: the kernel has no high-resolution timers (highres=off); every timer expires
+	// at the first tick after its time, and there is no hrtick.
+	LowRes bool
+	// DLTimerEvents: the timers of the deadline class leave hrtimer events, as in a kernel.
+	DLTimerEvents bool
 }
 
-// What an item of the queue is.
+// NoHZ says when a CPU does without its tick, by the kernel's configuration.
+type NoHZ uint8
+
+// The modes of the tick.
 const (
-	itemWork  uint32 = iota // Arg: CPU. The current stretch of work is over.
-	itemSleep               // Arg: thread. Its sleep is over.
-	itemTimer               // Arg: index in timers
-	itemIPI                 // Arg: CPU
-	itemKick                // Arg: CPU
-	itemTick                // Arg: CPU
-	itemCall                // Arg: index in calls
+	NoHZIdle   NoHZ = iota // NO_HZ_IDLE: not while it is idle
+	HZPeriodic             // HZ_PERIODIC: it always ticks
+	NoHZFull               // NO_HZ_FULL on every CPU: not for a task that the tick does not help either
+)
+
+// What an item of the queue is. All from itemIRQ on are interrupts of a CPU.
+const (
+	itemWork     uint32 = iota // Arg: CPU. The current stretch of work is over.
+	itemReady                  // Arg: CPU. It is done with its own work.
+	itemCall                   // Arg: index in calls
+	itemIRQ                    // Arg: index in calls
+	itemSleep                  // Arg: thread and turn. Its sleep is over.
+	itemDL                     // Arg: thread and turn. dl_task_timer
+	itemInactive               // Arg: thread and turn. inactive_task_timer
+	itemHRTick                 // Arg: CPU and turn
+	itemIPI                    // Arg: CPU. It should schedule.
+	itemKick                   // Arg: CPU. RT_PUSH_IPI
+	itemWakeList               // Arg: CPU. TTWU_QUEUE
+	itemTick                   // Arg: CPU
 )
 
 // The order at one nanosecond: work that ends is over before anything else looks at it.
@@ -52,40 +67,46 @@ type Machine struct {
 	Names *event.Names
 
 	cfg     Config
+	free    bool // the machine's own work takes no time
 	queue   engine.Queue
 	now     event.Time
 	cpus    []cpu
-	threads []*Thread
-	timers  map[sched.Timer]pending
-	timerOf []sched.Timer
-	freeT   []int
-	calls   []func()
+	threads []*Thread // by id; nil once they are gone
+	freeIDs []int
+	calls   []call
+	freeC   []int
 	sink    func(*event.Event)
-	asked   []event.CPU // CPUs that should look whether to schedule
-	irq     event.CPU   // the CPU in interrupt context, NoCPU: none
+	asked   []event.CPU // CPUs that should look what to do, from next on
+	next    int
+	irq     event.CPU // the CPU in interrupt context, NoCPU: none
 	err     error
 	nextPID event.PID
+	words   words
+
+	probe func(probe, event.CPU) // tells tests what has no event
 }
 
-// pending is a timer of the scheduler that runs.
-type pending struct {
-	handle engine.Handle
-	n      int // index in timerOf
-}
-
-type cpu struct {
-	work    engine.Handle
-	tick    engine.Handle
-	running *Thread // whose work is going on, nil: idle
-	asked   bool
+// call is a function to be called; cpu is where it is an interrupt, else NoCPU.
+type call struct {
+	f   func()
+	cpu event.CPU
 }
 
 // New returns a machine whose CPUs are idle at time 0. sink gets every event; it is valid
 // during the call. A nil sink is allowed.
 func New(cfg Config, names *event.Names, sink func(*event.Event)) *Machine {
-	m := &Machine{cfg: cfg, Names: names, sink: sink, cpus: make([]cpu, cfg.Sched.CPUs),
-		timers: make(map[sched.Timer]pending), irq: event.NoCPU, nextPID: 1}
+	if cfg.LowRes {
+		cfg.Sched.HRTick, cfg.Sched.HRTickDL = false, false
+	}
+	cfg.Sched.Quiet = sink == nil
+	m := &Machine{cfg: cfg, free: cfg.Costs == Costs{}, Names: names, sink: sink, cpus: make([]cpu, cfg.Sched.CPUs),
+		irq: event.NoCPU, nextPID: 1, words: newWords(names)}
 	m.Sched = sched.New(cfg.Sched, m, names)
+	if cfg.NoHZ == HZPeriodic {
+		for c := range event.CPU(len(m.cpus)) {
+			m.startTick(c)
+		}
+	}
 	return m
 }
 
@@ -106,55 +127,65 @@ func (m *Machine) Fail(err error) {
 // program, or ErrStuck.
 func (m *Machine) RunUntil(until event.Time) error {
 	m.settle() // what was started since
-	for m.err == nil {
-		at, ok := m.queue.Next()
-		if !ok || at > until {
-			break
-		}
-		it, _ := m.queue.Pop()
-		m.now = it.At
-		m.handle(it)
-		m.settle()
+	for m.err == nil && m.step(until) {
 	}
 	m.now = max(m.now, until)
 	return m.err
+}
+
+// step lets the next thing happen that is due at until or before.
+func (m *Machine) step(until event.Time) bool {
+	it, ok := m.queue.PopUntil(until)
+	if !ok {
+		return false
+	}
+	m.now = it.At
+	m.handle(it)
+	m.settle()
+	return true
+}
+
+// At calls f at the given time, in no task's name.
+func (m *Machine) At(t event.Time, f func()) { m.push(t, itemCall, call{f, event.NoCPU}) }
+
+// Interrupt calls f at the given time as a hard interrupt of c, or as soon as c has its
+// interrupts on.
+func (m *Machine) Interrupt(t event.Time, c event.CPU, f func()) { m.push(t, itemIRQ, call{f, c}) }
+
+func (m *Machine) push(t event.Time, what uint32, f call) {
+	n := len(m.calls)
+	if free := len(m.freeC); free > 0 {
+		n = m.freeC[free-1]
+		m.freeC = m.freeC[:free-1]
+		m.calls[n] = f
+	} else {
+		m.calls = append(m.calls, f)
+	}
+	m.queue.Push(engine.Item{At: max(t, m.now), Rank: rankTimer, What: what, Arg: int64(n)})
+}
+
+// call calls the function n, for the only time.
+func (m *Machine) call(n int64) {
+	f := m.calls[n].f
+	m.calls[n] = call{}
+	m.freeC = append(m.freeC, int(n))
+	f()
 }
 
 func (m *Machine) handle(it engine.Item) {
 	switch it.What {
 	case itemWork:
 		m.workDone(event.CPU(it.Arg))
-	case itemSleep:
-		m.sleepOver(m.threads[it.Arg])
-	case itemTimer:
-		t := m.timerOf[it.Arg]
-		m.forget(t)
-		m.inIRQ(t.CPU, func() { m.Sched.TimerExpired(t.CPU, t) })
-		m.ask(t.CPU)
-	case itemIPI:
+	case itemReady:
 		m.ask(event.CPU(it.Arg))
-	case itemKick:
-		c := event.CPU(it.Arg)
-		m.inIRQ(c, func() { m.Sched.PushCPU(c) })
-		m.ask(c)
-	case itemTick:
-		m.tick(event.CPU(it.Arg))
 	case itemCall:
-		call := m.calls[it.Arg]
-		m.calls[it.Arg] = nil
-		call()
+		m.call(it.Arg)
+	default:
+		m.interrupt(it)
 	}
 }
 
-// inIRQ runs f as a hard interrupt on c.
-func (m *Machine) inIRQ(c event.CPU, f func()) {
-	before := m.irq
-	m.irq = c
-	f()
-	m.irq = before
-}
-
-// ask notes that c should look whether to schedule.
+// ask notes that c should look what to do.
 func (m *Machine) ask(c event.CPU) {
 	if !m.cpus[c].asked {
 		m.cpus[c].asked = true
@@ -162,42 +193,20 @@ func (m *Machine) ask(c event.CPU) {
 	}
 }
 
-// mostRounds bounds how often CPUs may schedule without time passing.
+// mostRounds bounds how often CPUs may look without time passing.
 const mostRounds = 1 << 20
 
-// settle lets every CPU schedule that was asked to, until nothing changes any more.
+// settle lets every CPU look that was asked to, until nothing changes any more.
 func (m *Machine) settle() {
-	for round := 0; len(m.asked) > 0 && m.err == nil; round++ {
-		c := m.asked[0]
-		m.asked = m.asked[1:]
+	for ; m.next < len(m.asked) && m.err == nil; m.next++ {
+		c := m.asked[m.next]
 		m.cpus[c].asked = false
-		m.look(c)
-		if round > mostRounds {
+		m.advance(c)
+		if m.next > mostRounds {
 			m.Fail(fmt.Errorf("at %d ns: %w", m.now, ErrStuck))
 		}
 	}
-	if len(m.asked) == 0 {
-		m.asked = nil
+	if m.next >= len(m.asked) {
+		m.asked, m.next = m.asked[:0], 0
 	}
-}
-
-// look schedules on c if it should and may.
-func (m *Machine) look(c event.CPU) {
-	if m.Sched.NeedResched(c) && m.mayPreempt(c) {
-		m.schedule(c, true)
-	}
-	m.goOn(c)
-}
-
-// mayPreempt reports whether the current task of c can be made to leave now.
-func (m *Machine) mayPreempt(c event.CPU) bool {
-	th := m.cpus[c].running
-	return th == nil || th.remaining <= 0 && th.mode != PreemptOff || th.mode.preemptible(m.cfg.Sched.Preempt)
-}
-
-// schedule stops the current work of c, lets the scheduler choose, and emits.
-func (m *Machine) schedule(c event.CPU, preempt bool) {
-	m.pause(c)
-	m.Sched.Schedule(c, preempt)
-	m.startTick(c)
 }

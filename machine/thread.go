@@ -3,7 +3,6 @@ package machine
 import (
 	"fmt"
 
-	"github.com/whylate/whylate/engine"
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/sched"
 )
@@ -19,17 +18,6 @@ const (
 	IRQsOff         // with interrupts off: timers and interrupts of this CPU wait
 )
 
-// preemptible reports whether work of this mode makes way under the preemption model.
-func (md Mode) preemptible(p sched.PreemptModel) bool {
-	switch md {
-	case User:
-		return true
-	case Kernel:
-		return p == sched.PreemptFull || p == sched.PreemptRT || p == sched.PreemptLazy
-	}
-	return false
-}
-
 // StepKind is what a task does next.
 type StepKind uint8
 
@@ -43,11 +31,18 @@ const (
 )
 
 // Step is one step of a program.
+//
+// Between two steps a thread is where the first of them ran. So one that ran in kernel mode
+// is still in there until its next User step, and makes way before only as the preemption
+// model says: under PREEMPT_NONE not at all, else between any two steps.
 type Step struct {
 	Kind  StepKind
 	NS    event.Time
 	Mode  Mode
 	State event.State
+	// CondResched is the distance of the cond_resched() calls in Kernel work, in ns of that
+	// work; 0: there are none. Only PREEMPT_NONE and PREEMPT_VOLUNTARY need them.
+	CondResched event.Time
 }
 
 // Program says what a thread does. Next is asked when the step before is over, while the
@@ -68,16 +63,22 @@ type Thread struct {
 	Program Program
 
 	id        int
-	mode      Mode
+	mode      Mode       // where it is
+	owed      bool       // its program is to be asked
+	begun     bool       // next is to be executed
+	next      Step       // the step that comes
 	remaining event.Time // of the current stretch of work
 	since     event.Time // when it last went on
-	sleep     engine.Handle
-	dead      bool
-	asleep    bool
-	owed      bool // its program is to be asked when it is current again
+	points    event.Time // distance of cond_resched() in it
+	toPoint   event.Time // work until the next one
+	atPoint   bool       // it is at one
+
+	timers [numTimers]timer
+	dead   bool
 }
 
-// Spawn creates a thread that is not yet runnable. pid 0 takes the next free number.
+// Spawn creates a thread that is not yet runnable. pid 0 takes the next free number. The
+// error is the kernel's verdict on attr and affinity.
 func (m *Machine) Spawn(pid event.PID, comm string, attr sched.Attr, affinity []event.CPU, p Program) (*Thread, error) {
 	if pid == 0 {
 		pid = m.nextPID
@@ -87,164 +88,100 @@ func (m *Machine) Spawn(pid event.PID, comm string, attr sched.Attr, affinity []
 	if err != nil {
 		return nil, fmt.Errorf("creating task %s: %w", comm, err)
 	}
+	return m.adopt(task, p), nil
+}
+
+// adopt makes a thread of a task.
+func (m *Machine) adopt(task *sched.Task, p Program) *Thread {
 	th := &Thread{Task: task, Program: p, id: len(m.threads), owed: true}
+	if n := len(m.freeIDs); n > 0 {
+		th.id = m.freeIDs[n-1]
+		m.freeIDs = m.freeIDs[:n-1]
+		m.threads[th.id] = th
+	} else {
+		m.threads = append(m.threads, th)
+	}
 	task.Data = th
-	m.threads = append(m.threads, th)
-	return th, nil
+	return th
+}
+
+// release forgets a thread that is dead, once no timer knows it any more.
+func (m *Machine) release(th *Thread) {
+	if m.threads[th.id] == th && !th.timers[inactiveTimer].armed {
+		m.threads[th.id] = nil
+		m.freeIDs = append(m.freeIDs, th.id)
+	}
 }
 
 // Start makes a new thread runnable, as its parent on CPU from would.
 func (m *Machine) Start(from event.CPU, th *Thread) {
-	m.Sched.WakeUpNewTask(from, th.Task)
-	m.ask(th.Task.CPU())
-}
-
-// At calls f at the given time, in no task's name.
-func (m *Machine) At(t event.Time, f func()) {
-	m.calls = append(m.calls, f)
-	m.queue.Push(engine.Item{At: max(t, m.now), Rank: rankTimer, What: itemCall, Arg: int64(len(m.calls) - 1)})
+	w := m.Sched.WakeUpNewTask(from, th.Task)
+	m.charge(from, &w)
+	m.tickFor(th)
 }
 
 // Wake wakes th, executed on CPU from; false if it was awake.
 func (m *Machine) Wake(from event.CPU, th *Thread) bool {
-	woken, _ := m.Sched.TryToWakeUp(from, th.Task)
-	if woken {
-		th.asleep = false
-		m.queue.Cancel(th.sleep)
-		m.ask(th.Task.CPU())
-	}
+	woken, w := m.Sched.TryToWakeUp(from, th.Task)
+	m.charge(from, &w)
+	m.tickFor(th)
 	return woken
 }
 
-// sleepOver is the expiry of a sleep timer, in an interrupt of the CPU that armed it.
-func (m *Machine) sleepOver(th *Thread) {
-	c := th.Task.CPU()
-	m.inIRQ(c, func() {
-		m.emitTimer(c, event.HrtimerExpireEntry, th)
-		m.Wake(c, th)
-	})
-	m.ask(c)
-}
-
-// pause stops the work that goes on on c and keeps what is left of it.
-func (m *Machine) pause(c event.CPU) {
-	cp := &m.cpus[c]
-	th := cp.running
-	if th == nil {
-		return
-	}
-	m.queue.Cancel(cp.work)
-	th.remaining -= m.now - th.since
-	cp.running = nil
-}
-
-// goOn lets c work on for its current task, asking its program for steps until one takes
-// time.
-func (m *Machine) goOn(c event.CPU) {
-	for steps := 0; m.err == nil; steps++ {
-		cp := &m.cpus[c]
-		cur := m.Sched.Curr(c)
-		th, _ := cur.Data.(*Thread)
-		if cp.running == th {
-			return
-		}
-		if th == nil {
-			cp.running = nil
-			return
-		}
-		if !th.owed {
-			th.since, cp.running = m.now, th
-			cp.work = m.queue.Push(engine.Item{At: m.now + th.remaining, Rank: rankWork, What: itemWork, Arg: int64(c)})
-			return
-		}
-		if steps > mostRounds {
-			m.Fail(fmt.Errorf("%s/%d at %d ns: %w", m.Names.String(cur.Comm), cur.PID, m.now, ErrStuck))
-			return
-		}
-		m.step(c, th)
-		if m.Sched.NeedResched(c) {
-			m.schedule(c, true)
-		}
+// tickFor lets the CPU of a newly runnable thread tick again, where that did without.
+func (m *Machine) tickFor(th *Thread) {
+	if m.cfg.NoHZ == NoHZFull {
+		m.startTick(th.Task.CPU())
 	}
 }
 
-// workDone ends the stretch of work of c.
-func (m *Machine) workDone(c event.CPU) {
-	cp := &m.cpus[c]
-	th := cp.running
-	th.remaining, th.owed = 0, true
-	cp.running = nil
-	m.ask(c)
-}
-
-// step asks the program of the current thread for its next step and begins it.
-func (m *Machine) step(c event.CPU, th *Thread) {
-	th.owed = false
-	s := th.Program.Next(m, th)
+// execute begins the step that comes.
+func (m *Machine) execute(c event.CPU, th *Thread) {
+	s := &th.next
+	th.owed = true
 	switch s.Kind {
 	case StepRun:
-		th.mode, th.remaining = s.Mode, max(s.NS, 0)
-		if s.NS <= 0 {
-			th.owed = true
+		th.mode, th.remaining, th.points, th.toPoint = s.Mode, max(s.NS, 0), 0, 0
+		if s.Mode == Kernel {
+			th.points = max(s.CondResched, 0)
 		}
+		th.owed = s.NS <= 0
 	case StepSleep, StepBlock:
-		th.owed = true
-		m.block(c, th, &s)
+		m.block(c, th, s)
 	case StepYield:
-		th.owed = true
-		m.Sched.Yield(c)
+		w := m.Sched.Yield(c)
+		m.charge(c, &w)
 		m.schedule(c, false)
 	case StepExit:
 		m.exit(c, th)
 	}
 }
 
+// block lets the current thread of c sleep, unless somebody has woken it already.
 func (m *Machine) block(c event.CPU, th *Thread, s *Step) {
-	state := s.State
-	if state == event.StateRunnable {
-		state = event.StateSleeping
+	if th.Task.State == event.StateRunnable {
+		return
 	}
 	if s.Kind == StepSleep {
-		if s.NS <= m.now {
-			return // its time has come: it does not sleep at all
-		}
-		th.sleep = m.queue.Push(engine.Item{At: s.NS, Rank: rankTimer, What: itemSleep, Arg: int64(th.id)})
-		m.emitSleep(c, th, s.NS)
+		m.arm(c, th, sleepTimer, s.NS)
 	}
-	th.asleep = true
-	m.Sched.Block(c, state)
 	m.schedule(c, false)
 }
 
 func (m *Machine) exit(c event.CPU, th *Thread) {
 	th.dead = true
-	var ev event.Event
-	ev.Reset()
-	ev.Kind = event.SchedProcessExit
-	ev.Task, ev.TaskComm, ev.TaskPrio = th.Task.PID, th.Task.Comm, th.Task.Prio()
-	m.Emit(c, &ev)
+	if m.sink != nil {
+		var ev event.Event
+		ev.Reset()
+		ev.Kind = event.SchedProcessExit
+		ev.Task, ev.TaskComm, ev.TaskPrio = th.Task.PID, th.Task.Comm, th.Task.Prio()
+		m.Emit(c, &ev)
+	}
+	m.tell(probeSetState, c)
 	m.Sched.Exit(c, event.StateDead)
 	m.schedule(c, false)
+	m.release(th)
 }
 
 // Dead reports whether the thread has exited.
 func (th *Thread) Dead() bool { return th.dead }
-
-func (m *Machine) emitSleep(c event.CPU, th *Thread, at event.Time) {
-	var ev event.Event
-	ev.Reset()
-	ev.Kind = event.HrtimerStart
-	ev.Func, ev.Arg, ev.Arg2, ev.Arg3 = m.Names.Intern("hrtimer_wakeup"), timerAddress(th), int64(at), int64(at)
-	m.Emit(c, &ev)
-}
-
-func (m *Machine) emitTimer(c event.CPU, k event.Kind, th *Thread) {
-	var ev event.Event
-	ev.Reset()
-	ev.Kind = k
-	ev.Func, ev.Arg, ev.Arg2 = m.Names.Intern("hrtimer_wakeup"), timerAddress(th), int64(m.now)
-	m.Emit(c, &ev)
-}
-
-// timerAddress is where the sleep timer of a thread would lie: on its stack.
-func timerAddress(th *Thread) int64 { return -(1 << 46) + int64(th.id)<<14 + 0xcb8 }

@@ -5,29 +5,35 @@ import (
 	"github.com/whylate/whylate/event"
 )
 
-// tick is the scheduler tick of c.
-func (m *Machine) tick(c event.CPU) {
-	if m.Sched.IsIdle(c) && m.Sched.NrRunning(c) == 0 {
-		return // NO_HZ: an idle CPU has no tick; it starts again with its next task
+// needsTick reports whether c should tick.
+func (m *Machine) needsTick(c event.CPU) bool {
+	switch {
+	case m.cfg.NoTick:
+		return false
+	case m.cfg.NoHZ == HZPeriodic:
+		return true
+	case m.Sched.IsIdle(c):
+		return m.Sched.NrRunning(c) > 0
 	}
-	m.inIRQ(c, func() { m.Sched.SchedulerTick(c) })
-	m.pushTick(c)
-	m.ask(c)
+	return m.cfg.NoHZ != NoHZFull || !m.Sched.CanStopTick(c)
 }
 
-// startTick lets c tick from the next tick of the machine on, where it does not yet.
+// startTick lets c tick from the next tick of the machine on, where it should and does not
+// yet. A tick that is not needed any more when it comes is as good as stopped.
 func (m *Machine) startTick(c event.CPU) {
-	if m.cfg.NoTick || m.queue.Pending(m.cpus[c].tick) || m.Sched.IsIdle(c) {
+	cp := &m.cpus[c]
+	if m.queue.Pending(cp.tick) || !m.needsTick(c) {
 		return
 	}
-	m.pushTick(c)
+	cp.tick = m.queue.Push(engine.Item{At: m.nextTick(m.now + 1), Rank: rankTick, What: itemTick, Arg: int64(c)})
 }
 
-func (m *Machine) pushTick(c event.CPU) {
-	if m.cfg.NoTick {
-		return
+// nextTick returns the first tick of the machine at t or later. All CPUs tick at the same
+// time, as without skew_tick.
+func (m *Machine) nextTick(t event.Time) event.Time {
+	tick := m.cfg.Sched.Tick
+	if tick <= 0 {
+		return t
 	}
-	t := m.cfg.Sched.Tick
-	next := (m.now/t + 1) * t
-	m.cpus[c].tick = m.queue.Push(engine.Item{At: next, Rank: rankTick, What: itemTick, Arg: int64(c)})
+	return (t + tick - 1) / tick * tick
 }

@@ -20,6 +20,12 @@ type Config struct {
 	CPUs    int
 	Tick    event.Time // distance of two ticks, 1 s / HZ
 	Preempt PreemptModel
+	// Lazy: fair tasks ask each other lazily to leave under full preemption or PREEMPT_RT
+	// too, as Debian's RT patch does; PreemptLazy implies it.
+	Lazy bool
+	// CPUsPerLLC is how many CPUs, in the order of their numbers, share their last-level
+	// cache; 0: all.
+	CPUsPerLLC int
 
 	// RRTimeslice is what a SCHED_RR task gets, in ticks; RR_TIMESLICE.
 	RRTimeslice int
@@ -33,8 +39,17 @@ type Config struct {
 	RTPushIPI bool // RT_PUSH_IPI: pulling asks the overloaded CPU to push
 	TTWUQueue bool // TTWU_QUEUE: a remote wake is finished by the target CPU
 
-	// StatRuntimeRT: real-time tasks emit sched_stat_runtime (up to 6.6).
+	// GRUBBeforeMax: reclaimed bandwidth is counted as up to 6.4, where a task that
+	// reclaims may use a whole CPU instead of the share that all deadline tasks may have.
+	GRUBBeforeMax bool
+
+	// StatRuntimeRT: real-time and deadline tasks emit sched_stat_runtime (from 5.16 on).
 	StatRuntimeRT bool
+	// StatNoVruntime: sched_stat_runtime has no vruntime (from 6.8 on).
+	StatNoVruntime bool
+
+	// Quiet: nobody listens, so events are not even made.
+	Quiet bool
 }
 
 // DefaultConfig is a kernel as distributions build it: HZ=250, full preemption, RR slice
@@ -45,3 +60,14 @@ func DefaultConfig(cpus int) Config {
 
 // bwUnit is a bandwidth of one CPU; BW_UNIT, 1 << BW_SHIFT.
 const bwUnit int64 = 1 << 20
+
+// lazy reports whether fair tasks set TIF_NEED_RESCHED_LAZY.
+func (c *Config) lazy() bool { return c.Lazy || c.Preempt == PreemptLazy }
+
+// llc returns the number of the last-level cache of a CPU.
+func (c *Config) llc(cpu event.CPU) int {
+	if c.CPUsPerLLC <= 0 {
+		return 0
+	}
+	return int(cpu) / c.CPUsPerLLC
+}

@@ -1,7 +1,7 @@
 package sched
 
 import (
-	"sort"
+	"math/bits"
 
 	"github.com/whylate/whylate/event"
 )
@@ -9,60 +9,87 @@ import (
 // dlEntity is the part of a task that the deadline class owns; sched_dl_entity. Times are
 // ns.
 type dlEntity struct {
-	task *Task
-
-	dlRuntime, dlDeadline, dlPeriod event.Time // parameters
+	dlRuntime, dlDeadline, dlPeriod event.Time // parameters; 0 for who never had them
 	dlBW, dlDensity                 int64      // runtime/period and runtime/deadline, of 1 << 20
 
 	runtime  event.Time // what is left of this instance
 	deadline event.Time // absolute
 
-	queued    bool
+	// piSE is whose parameters count: those of the first who waits for a boosted task, else
+	// its own; pi_se.
+	piSE *dlEntity
+
+	node      node // in the queue
+	push      node // in the CPU's tasks that could run elsewhere
+	member    bool // the task's policy is SCHED_DEADLINE: its bandwidth counts
 	throttled bool
 	yielded   bool
-	pushable  bool
+	overrun   bool // a SIGXCPU is due
 	// nonContending: it sleeps, but its bandwidth counts until its 0-lag time.
 	nonContending bool
-	active        bool // its bandwidth counts in runningBW of its CPU
+	inactiveTimer bool // that time is awaited
+	uncounted     bool // a wake takes it to another CPU: this_bw of none has it now
 }
 
-func (d *dlEntity) init(p *Task) { d.task = p }
+// longAgo is the deadline of an entity that has had no instance yet: always over.
+const longAgo event.Time = -1 << 62
+
+func (d *dlEntity) init(p *Task) {
+	d.node.task, d.push.task = p, p
+	d.deadline = longAgo
+	d.piSE = d
+}
+
+// queued is on_dl_rq(): not so for one that is throttled.
+func (d *dlEntity) queued() bool { return d.node.in }
+
+// bw is what counts for the CPU: not so after the task has left the class.
+func (d *dlEntity) bw() int64 {
+	if d.member {
+		return d.dlBW
+	}
+	return 0
+}
 
 // implicit reports deadline = period.
 func (d *dlEntity) implicit() bool { return d.dlDeadline == d.dlPeriod }
 
 // boosted is is_dl_boosted().
-func (d *dlEntity) boosted() bool { return d.task.donor != nil }
-
-// params are those of the donor while the entity is boosted; pi_of().
-func (d *dlEntity) params() *dlEntity {
-	if donor := d.task.donor; donor != nil && donor.class == dlClass {
-		return &donor.dl
-	}
-	return d
-}
+func (d *dlEntity) boosted() bool { return d.piSE != d }
 
 // dlRQ is dl_rq: its tasks in the order of their deadlines.
 type dlRQ struct {
-	tasks     []*Task // queued, by deadline; equal ones by arrival
+	queue     tree
 	nrRunning int
-	pushable  []*Task
+	pushable  tree  // pushable_dl_tasks_root
 	runningBW int64 // bandwidth of active tasks; GRUB
 	thisBW    int64 // bandwidth of all tasks of this CPU
+	extraBW   int64 // that nobody has been admitted to
+	bwRatio   int64 // 1 / most bandwidth, of 1 << 8
+	maxBW     int64 // most bandwidth
 }
 
-func (dl *dlRQ) first() *Task { return dl.tasks[0] }
+// earliest is earliest_dl.curr.
+func (dl *dlRQ) earliest() event.Time {
+	if dl.queue.first == nil {
+		return noDeadline
+	}
+	return event.Time(dl.queue.first.key)
+}
+
+// leftmost reports whether p runs first.
+func (dl *dlRQ) leftmost(p *Task) bool { return dl.queue.first == &p.dl.node }
 
 // dlEntityPreempt reports whether a goes before b; dl_entity_preempt().
 func dlEntityPreempt(a, b *Task) bool { return a.dl.deadline < b.dl.deadline }
 
-// scale is DL_SCALE: products of two times of 64 bits would overflow.
+// dlScale is DL_SCALE: products of two times of 64 bits would overflow.
 const dlScale = 10
 
 // dlEntityOverflow reports whether to keep runtime and deadline would give the entity
 // more than its bandwidth from t on; dl_entity_overflow().
 func dlEntityOverflow(d *dlEntity, t event.Time) bool {
-	pi := d.params()
+	pi := d.piSE
 	left := int64(pi.dlDeadline>>dlScale) * int64(d.runtime>>dlScale)
 	right := int64((d.deadline-t)>>dlScale) * int64(pi.dlRuntime>>dlScale)
 	return right < left
@@ -78,122 +105,125 @@ func (s *Sched) updateDLEntity(rq *RQ, d *dlEntity) {
 	if !d.implicit() && d.deadline >= now && !d.boosted() {
 		// A constrained deadline: the runtime that fits, with the old deadline;
 		// update_dl_revised_wakeup().
-		laxity := d.deadline - now
-		d.runtime = event.Time(int64(laxity) * d.dlDensity >> 20)
+		hi, lo := bits.Mul64(uint64(d.dlDensity), uint64(d.deadline-now))
+		d.runtime = event.Time(hi<<(64-bwShift) | lo>>bwShift)
 		return
 	}
-	s.setupNewDLEntity(rq, d)
+	d.newPeriod(rq)
 }
 
-// setupNewDLEntity is replenish_dl_new_period().
-func (s *Sched) setupNewDLEntity(rq *RQ, d *dlEntity) {
-	pi := d.params()
-	d.deadline = rq.clock + pi.dlDeadline
-	d.runtime = pi.dlRuntime
+// newPeriod is replenish_dl_new_period().
+func (d *dlEntity) newPeriod(rq *RQ) {
+	d.deadline = rq.clock + d.piSE.dlDeadline
+	d.runtime = d.piSE.dlRuntime
 }
 
-// replenishDLEntity gives back runtime, a period later for each; replenish_dl_entity().
-func (s *Sched) replenishDLEntity(rq *RQ, d *dlEntity) {
-	pi := d.params()
-	if pi.dlPeriod <= 0 {
-		return
+// replenish gives back runtime, a period later for each; replenish_dl_entity().
+func (d *dlEntity) replenish(rq *RQ) {
+	pi := d.piSE
+	if d.dlDeadline == 0 {
+		d.newPeriod(rq) // boosted from another class: all is the donor's
 	}
-	if d.deadline == 0 || d.boosted() && d.dlDeadline == 0 {
-		s.setupNewDLEntity(rq, d)
+	if d.yielded {
+		d.runtime = min(d.runtime, 0)
 	}
-	if d.yielded && d.runtime > 0 {
-		d.runtime = 0
-	}
-	for d.runtime <= 0 {
-		d.deadline += pi.dlPeriod
-		d.runtime += pi.dlRuntime
+	if d.runtime <= 0 && pi.dlRuntime > 0 {
+		n := -d.runtime/pi.dlRuntime + 1
+		d.deadline += n * pi.dlPeriod
+		d.runtime += n * pi.dlRuntime
 	}
 	if d.deadline < rq.clock {
-		s.setupNewDLEntity(rq, d) // it lags so far behind that it begins anew
+		d.newPeriod(rq) // it lags so far behind that it begins anew
 	}
 	d.yielded, d.throttled = false, false
+}
+
+// nextPeriod is dl_next_period().
+func (d *dlEntity) nextPeriod() event.Time { return d.deadline - d.dlDeadline + d.dlPeriod }
+
+// checkConstrainedDL throttles a task that wakes after its deadline but before its next
+// period: else it could use runtime/deadline instead of runtime/period;
+// dl_check_constrained_dl().
+func (s *Sched) checkConstrainedDL(rq *RQ, p *Task) {
+	d := &p.dl
+	if d.deadline >= rq.clock || d.nextPeriod() <= rq.clock || d.boosted() || !s.startDLTimer(rq, p) {
+		return
+	}
+	d.throttled = true
+	d.runtime = min(d.runtime, 0)
 }
 
 // enqueueTaskDL is enqueue_task_dl() with enqueue_dl_entity().
 func (s *Sched) enqueueTaskDL(rq *RQ, p *Task, f flags) {
 	d := &p.dl
-	if d.boosted() && d.params() != d {
-		d.throttled = false // the boosted instance is the donor's
-	}
-	if f&enqueueMigrated == 0 {
-		s.addRunningBW(rq, d)
-	}
 	switch {
-	case f&enqueueWakeup != 0:
-		s.updateDLEntity(rq, d)
-	case f&enqueueReplenish != 0:
-		s.replenishDLEntity(rq, d)
-	case f&enqueueRestore != 0 && d.deadline < rq.clock:
-		s.setupNewDLEntity(rq, d)
+	case d.boosted():
+		if d.throttled { // the boost overrides it
+			s.host.CancelTimer(Timer{Kind: TimerDL, CPU: rq.cpu, Task: p})
+			d.throttled = false
+		}
+	case !d.member:
+		d.throttled = false // it is about to lose its boost
+		return
 	}
-	if d.throttled && f&enqueueReplenish == 0 {
+	if !d.throttled && !d.implicit() {
+		s.checkConstrainedDL(rq, p)
+	}
+	if p.moving || f&flagSave != 0 {
+		rq.dl.addThisBW(d.bw())
+		rq.dl.addRunningBW(d.bw())
+	}
+	if d.throttled && f&flagReplenish == 0 {
+		if f&flagWakeup != 0 {
+			s.taskContending(rq, p)
+		}
 		return // it waits for its timer
 	}
-	s.linkDL(rq, p)
-	if rq.curr != p && p.nrCPUsAllowed() > 1 {
+	switch {
+	case f&flagWakeup != 0:
+		s.taskContending(rq, p)
+		s.updateDLEntity(rq, d)
+	case f&flagReplenish != 0:
+		d.replenish(rq)
+	case f&flagSave != 0 && !d.boosted() && d.deadline < rq.clock && !d.throttled:
+		d.newPeriod(rq)
+	}
+	rq.dl.queue.insert(&d.node, int64(d.deadline))
+	rq.dl.nrRunning++
+	s.addNrRunning(rq)
+	s.earliestChanged(rq)
+	if rq.curr != p && p.nrAllowed > 1 {
 		s.enqueuePushableDLTask(rq, p)
 	}
 }
 
-// linkDL puts p into its place in the queue; __enqueue_dl_entity().
-func (s *Sched) linkDL(rq *RQ, p *Task) {
-	list := rq.dl.tasks
-	i := sort.Search(len(list), func(i int) bool { return dlEntityPreempt(p, list[i]) })
-	list = append(list, nil)
-	copy(list[i+1:], list[i:])
-	list[i] = p
-	rq.dl.tasks = list
-	p.dl.queued = true
-	rq.dl.nrRunning++
-	rq.nrRunning++
-	s.earliestChanged(rq)
-}
-
+// unlinkDL is __dequeue_task_dl().
 func (s *Sched) unlinkDL(rq *RQ, p *Task) {
-	if !p.dl.queued {
-		return
+	if p.dl.queued() {
+		rq.dl.queue.remove(&p.dl.node)
+		rq.dl.nrRunning--
+		s.subNrRunning(rq)
+		s.earliestChanged(rq)
 	}
-	list := rq.dl.tasks
-	for i := range list {
-		if list[i] == p {
-			copy(list[i:], list[i+1:])
-			list[len(list)-1] = nil
-			rq.dl.tasks = list[:len(list)-1]
-			break
-		}
-	}
-	p.dl.queued = false
-	rq.dl.nrRunning--
-	rq.nrRunning--
 	s.dequeuePushableDLTask(rq, p)
-	s.earliestChanged(rq)
 }
 
 // earliestChanged keeps the maps by which other CPUs look for a place.
 func (s *Sched) earliestChanged(rq *RQ) {
-	if rq.dl.nrRunning > 0 {
-		s.cpudl.set(rq.cpu, rq.dl.first().dl.deadline)
-	} else {
-		s.cpudl.clear(rq.cpu)
-	}
+	s.cpudl.set(rq.cpu, rq.dl.earliest())
 	s.updateCPUPri(rq)
 }
 
 // dequeueTaskDL is dequeue_task_dl().
 func (s *Sched) dequeueTaskDL(rq *RQ, p *Task, f flags) {
-	if rq.curr == p {
-		s.updateCurrDL(rq)
-	}
+	s.updateCurrDL(rq)
 	s.unlinkDL(rq, p)
-	if f&dequeueSleep != 0 {
+	if p.moving || f&flagSave != 0 {
+		rq.dl.subRunningBW(p.dl.bw())
+		rq.dl.subThisBW(p.dl.bw())
+	}
+	if f&flagSleep != 0 {
 		s.taskNonContending(rq, p)
-	} else if f&enqueueMigrated == 0 {
-		s.subRunningBW(rq, &p.dl)
 	}
 }
 
@@ -202,37 +232,38 @@ func (s *Sched) dequeueTaskDL(rq *RQ, p *Task, f flags) {
 func (s *Sched) updateCurrDL(rq *RQ) {
 	p := rq.curr
 	d := &p.dl
-	delta := s.charge(rq, p)
+	if p.class != dlClass || !d.queued() {
+		return
+	}
+	delta := s.chargeNamed(rq, p)
 	if delta <= 0 && !d.yielded {
 		return
 	}
-	if delta > 0 && s.cfg.StatRuntimeRT {
-		s.emitRuntime(rq.cpu, p, delta, 0)
-	}
-	if p.Attr.Reclaim && !d.boosted() {
+	if p.Attr.Reclaim && d.member {
 		delta = s.grubReclaim(rq, d, delta)
 	}
 	d.runtime -= delta
-	if d.runtime > 0 && !d.yielded || !d.queued {
+	if d.runtime > 0 && !d.yielded {
 		return
 	}
 	d.throttled = true
+	if d.runtime <= 0 && p.Attr.Overrun {
+		d.overrun = true
+	}
 	s.unlinkDL(rq, p)
 	if d.boosted() || !s.startDLTimer(rq, p) {
-		s.replenishDLEntity(rq, d)
-		s.linkDL(rq, p)
+		s.enqueueTaskDL(rq, p, flagReplenish)
 	}
-	if rq.dl.nrRunning == 0 || rq.dl.first() != p {
+	if !rq.dl.leftmost(p) {
 		s.reschedCurr(rq.cpu, rq)
 	}
 }
 
 // startDLTimer arms the replenishment at the next period; start_dl_timer(). It reports
-// false if that is already over.
+// false if that has been over for a microsecond.
 func (s *Sched) startDLTimer(rq *RQ, p *Task) bool {
-	d := &p.dl
-	at := d.deadline - d.dlDeadline + d.dlPeriod
-	if at <= rq.clock {
+	at := p.dl.nextPeriod()
+	if (at-rq.clock)/1000 < 0 {
 		return false
 	}
 	s.host.SetTimer(Timer{Kind: TimerDL, CPU: rq.cpu, Task: p}, at)
@@ -242,29 +273,23 @@ func (s *Sched) startDLTimer(rq *RQ, p *Task) bool {
 // dlTaskTimer replenishes a throttled task; dl_task_timer().
 func (s *Sched) dlTaskTimer(at event.CPU, p *Task) {
 	d := &p.dl
+	if p.class != dlClass || d.boosted() || !d.throttled {
+		return
+	}
 	rq := s.rqs[p.cpu]
 	s.updateRQClock(rq)
-	if p.Attr.Policy != Deadline || d.boosted() || !d.throttled {
-		return
-	}
 	if !p.onRQ {
-		s.replenishDLEntity(rq, d) // it went to sleep meanwhile
+		d.replenish(rq) // it went to sleep meanwhile
 		return
 	}
-	s.work.Enqueues++
-	s.replenishDLEntity(rq, d)
-	s.linkDL(rq, p)
-	if rq.curr != p && p.nrCPUsAllowed() > 1 {
-		s.enqueuePushableDLTask(rq, p)
-	}
-	if rq.curr.class == dlClass && rq.curr != p {
+	s.enqueueTask(rq, p, flagReplenish)
+	if rq.curr.class == dlClass {
 		s.wakeupPreemptDL(at, rq, p)
 	} else {
 		s.reschedCurr(at, rq)
 	}
-	if len(rq.dl.pushable) > 0 && rq.curr.class == dlClass {
-		for s.pushDLTask(at, rq) {
-		}
+	if rq.dl.pushable.n > 0 {
+		s.pushDLTask(at, rq)
 	}
 }
 
@@ -274,26 +299,58 @@ func (s *Sched) yieldTaskDL(rq *RQ) {
 	s.updateCurrDL(rq)
 }
 
+// wakeupPreemptDL is wakeup_preempt_dl() with check_preempt_equal_dl().
 func (s *Sched) wakeupPreemptDL(from event.CPU, rq *RQ, p *Task) {
-	if dlEntityPreempt(p, rq.curr) || !rq.curr.dl.queued {
+	curr := rq.curr
+	if dlEntityPreempt(p, curr) {
 		s.reschedCurr(from, rq)
+		return
 	}
+	if p.dl.deadline != curr.dl.deadline || rq.needResched || p == curr {
+		return
+	}
+	if curr.nrAllowed == 1 || !s.cpudl.later(curr) || p.nrAllowed != 1 && s.cpudl.later(p) {
+		return
+	}
+	s.reschedCurr(from, rq)
 }
 
 func (s *Sched) putPrevTaskDL(rq *RQ, p *Task) {
 	s.updateCurrDL(rq)
-	if p.dl.queued && p.nrCPUsAllowed() > 1 {
+	if p.dl.queued() && p.nrAllowed > 1 {
 		s.enqueuePushableDLTask(rq, p)
 	}
-	s.host.CancelTimer(Timer{Kind: TimerHRTick, CPU: rq.cpu})
 }
 
 func (s *Sched) setNextTaskDL(rq *RQ, p *Task, first bool) {
 	s.dequeuePushableDLTask(rq, p)
-	if s.cfg.HRTickDL {
-		s.host.SetTimer(Timer{Kind: TimerHRTick, CPU: rq.cpu}, rq.clock+max(p.dl.runtime, 0))
+	if !first {
+		return
 	}
-	if first && len(rq.dl.pushable) > 0 {
-		rq.pushDL = true
+	if s.cfg.HRTickDL {
+		s.startHRTick(rq, p.dl.runtime)
+	}
+	if rq.dl.pushable.n > 0 {
+		rq.callbacks |= pushDLTasks
+	}
+}
+
+// taskTickDL is task_tick_dl(); exact says that an hrtick came and not a tick.
+func (s *Sched) taskTickDL(rq *RQ, p *Task, exact bool) {
+	s.updateCurrDL(rq)
+	if exact && s.cfg.HRTickDL && p.dl.runtime > 0 && rq.dl.leftmost(p) {
+		s.startHRTick(rq, p.dl.runtime)
+	}
+}
+
+// sigXCPU is SIGXCPU.
+const sigXCPU = 24
+
+// checkDLOverrun tells the current task that it has used more than its runtime, if it
+// asked for that; check_dl_overrun(), which the tick calls.
+func (s *Sched) checkDLOverrun(rq *RQ) {
+	if p := rq.curr; p.dl.overrun {
+		p.dl.overrun = false
+		s.emitSignal(rq.cpu, p, sigXCPU)
 	}
 }

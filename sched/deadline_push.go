@@ -1,111 +1,103 @@
 package sched
 
-import (
-	"sort"
-
-	"github.com/whylate/whylate/event"
-)
+import "github.com/whylate/whylate/event"
 
 func (s *Sched) enqueuePushableDLTask(rq *RQ, p *Task) {
-	s.dequeuePushableDLTask(rq, p)
-	list := rq.dl.pushable
-	i := sort.Search(len(list), func(i int) bool { return dlEntityPreempt(p, list[i]) })
-	list = append(list, nil)
-	copy(list[i+1:], list[i:])
-	list[i] = p
-	rq.dl.pushable = list
-	p.dl.pushable = true
+	if p.dl.push.in {
+		rq.dl.pushable.remove(&p.dl.push)
+	}
+	rq.dl.pushable.insert(&p.dl.push, int64(p.dl.deadline))
 	s.dlo.set(rq.cpu)
 }
 
 func (s *Sched) dequeuePushableDLTask(rq *RQ, p *Task) {
-	if !p.dl.pushable {
+	if !p.dl.push.in {
 		return
 	}
-	p.dl.pushable = false
-	list := rq.dl.pushable
-	for i := range list {
-		if list[i] == p {
-			copy(list[i:], list[i+1:])
-			list[len(list)-1] = nil
-			rq.dl.pushable = list[:len(list)-1]
-			break
-		}
-	}
-	if len(rq.dl.pushable) == 0 {
+	rq.dl.pushable.remove(&p.dl.push)
+	if rq.dl.pushable.n == 0 {
 		s.dlo.clear(rq.cpu)
 	}
 }
 
 // selectTaskRQDL is select_task_rq_dl(): p stays unless it would wait behind a deadline
 // task that will not make way.
-func (s *Sched) selectTaskRQDL(from event.CPU, p *Task) event.CPU {
-	curr := s.rqs[p.cpu].curr
-	if curr.class != dlClass || curr.nrCPUsAllowed() >= 2 && dlEntityPreempt(p, curr) {
-		return p.cpu
+func (s *Sched) selectTaskRQDL(from event.CPU, p *Task, cpu event.CPU, fork bool) event.CPU {
+	curr := s.rqs[cpu].curr
+	if fork || curr.class != dlClass || curr.nrAllowed >= 2 && dlEntityPreempt(p, curr) {
+		return cpu
 	}
 	target := s.findLaterRQ(from, p)
 	if target != event.NoCPU && s.isEarliest(p, s.rqs[target]) {
 		return target
 	}
-	return p.cpu
+	return cpu
 }
 
 // isEarliest is dl_task_is_earliest_deadline().
 func (s *Sched) isEarliest(p *Task, rq *RQ) bool {
-	return rq.dl.nrRunning == 0 || p.dl.deadline < rq.dl.first().dl.deadline
+	return rq.dl.nrRunning == 0 || p.dl.deadline < rq.dl.earliest()
 }
 
 // findLaterRQ returns a CPU without deadline tasks that p may use, else the one with the
-// latest deadline if that is later than p's; find_later_rq() with cpudl_find().
+// latest deadline if that is later than p's; find_later_rq().
 func (s *Sched) findLaterRQ(from event.CPU, p *Task) event.CPU {
-	if p.nrCPUsAllowed() == 1 {
+	if p.nrAllowed == 1 {
 		return event.NoCPU
 	}
 	s.work.Searched++
 	if !s.cpudl.find(p, s.scratch) {
 		return event.NoCPU
 	}
-	switch {
-	case s.scratch.has(p.cpu):
-		return p.cpu
-	case from != event.NoCPU && s.scratch.has(from):
-		return from
+	return s.closest(from, p)
+}
+
+// findLockLaterRQ is find_lock_later_rq().
+func (s *Sched) findLockLaterRQ(from event.CPU, rq *RQ, p *Task) *RQ {
+	c := s.findLaterRQ(from, p)
+	if c == event.NoCPU || c == rq.cpu || !s.isEarliest(p, s.rqs[c]) {
+		return nil
 	}
-	return s.anyDistribute(s.scratch)
+	return s.rqs[c]
 }
 
 // taskWokenDL is task_woken_dl().
 func (s *Sched) taskWokenDL(from event.CPU, rq *RQ, p *Task) {
 	curr := rq.curr
-	if p == curr || rq.needResched || p.nrCPUsAllowed() <= 1 || curr.class != dlClass {
+	if p.onCPU || rq.needResched || p.nrAllowed <= 1 || curr.class != dlClass {
 		return
 	}
-	if curr.nrCPUsAllowed() < 2 || !dlEntityPreempt(p, curr) {
-		for s.pushDLTask(from, rq) {
-		}
+	if curr.nrAllowed < 2 || !dlEntityPreempt(p, curr) {
+		s.pushDLTasks(from, rq)
 	}
 }
 
-// pushDLTask is push_dl_task().
+// pushDLTasks is push_dl_tasks(): as many as go.
+func (s *Sched) pushDLTasks(from event.CPU, rq *RQ) {
+	for s.pushDLTask(from, rq) {
+	}
+}
+
+// pushDLTask moves the first waiting deadline task of rq to a CPU where it runs at once,
+// and reports whether it did; push_dl_task().
 func (s *Sched) pushDLTask(from event.CPU, rq *RQ) bool {
-	if len(rq.dl.pushable) == 0 {
+	next := rq.dl.pushable.head()
+	if next == nil {
 		return false
 	}
-	next := rq.dl.pushable[0]
-	if next == rq.curr {
-		return false
-	}
-	if rq.curr.class == dlClass && dlEntityPreempt(next, rq.curr) && rq.curr.nrCPUsAllowed() > 1 {
+	if rq.curr.class == dlClass && dlEntityPreempt(next, rq.curr) && rq.curr.nrAllowed > 1 {
 		s.reschedCurr(from, rq)
 		return false
 	}
-	c := s.findLaterRQ(rq.cpu, next)
-	if c == event.NoCPU || c == rq.cpu || !s.isEarliest(next, s.rqs[c]) {
+	if next.migrateDisabled > 0 {
 		return false
 	}
-	s.moveQueued(from, rq, s.rqs[c], next)
-	s.reschedCurr(from, s.rqs[c])
+	later := s.findLockLaterRQ(from, rq, next)
+	if later == nil {
+		return false
+	}
+	s.moveQueued(from, rq, later, next)
+	s.reschedCurr(from, later)
 	return true
 }
 
@@ -113,76 +105,40 @@ func (s *Sched) pushDLTask(from event.CPU, rq *RQ) bool {
 // that may run here, if it is earlier than what is here.
 func (s *Sched) pullDLTask(rq *RQ) {
 	least := event.Time(1<<63 - 1)
+	pulled := false
 	for c := s.dlo.first(); c != event.NoCPU; c = s.dlo.next(c + 1) {
 		src := s.rqs[c]
-		if src == rq || len(src.dl.pushable) == 0 {
+		if src == rq || src.dl.nrRunning <= 1 || src.dl.pushable.n == 0 ||
+			rq.dl.nrRunning > 0 && rq.dl.earliest() < event.Time(src.dl.pushable.first.key) {
 			continue
 		}
 		s.work.Searched++
-		var p *Task
-		for _, t := range src.dl.pushable {
-			if t != src.curr && t.allowed(rq.cpu) {
-				p = t
-				break
-			}
-		}
+		p := src.pickEarliestPushable(rq.cpu)
 		if p == nil || p.dl.deadline >= least || !s.isEarliest(p, rq) {
 			continue
 		}
 		if src.curr.class == dlClass && dlEntityPreempt(p, src.curr) {
 			continue // it was just woken and is about to run there
 		}
+		if p.migrateDisabled > 0 {
+			s.pushCurrent(rq.cpu, src)
+			continue
+		}
 		least = p.dl.deadline
 		s.moveQueued(rq.cpu, src, rq, p)
+		pulled = true
+	}
+	if pulled {
+		s.reschedCurr(rq.cpu, rq)
 	}
 }
 
-// cpudl knows the earliest deadline of each CPU; struct cpudl.
-type cpudl struct {
-	earliest []event.Time // by CPU; noDeadline: no deadline task
-	free     cpuMask
-}
-
-const noDeadline event.Time = -1
-
-func (c *cpudl) init(cpus int) {
-	c.free = allCPUs(cpus)
-	c.earliest = make([]event.Time, cpus)
-	for i := range c.earliest {
-		c.earliest[i] = noDeadline
-	}
-}
-
-func (c *cpudl) set(cpu event.CPU, deadline event.Time) {
-	c.earliest[cpu] = deadline
-	c.free.clear(cpu)
-}
-
-func (c *cpudl) clear(cpu event.CPU) {
-	c.earliest[cpu] = noDeadline
-	c.free.set(cpu)
-}
-
-// find is cpudl_find(): the free CPUs that p may use, else the CPU with the latest
-// deadline of all, if p may use it and is earlier.
-func (c *cpudl) find(p *Task, found cpuMask) bool {
-	hit := false
-	for w := range found {
-		found[w] = c.free[w] & p.mask[w]
-		hit = hit || found[w] != 0
-	}
-	if hit || p.migrateDisabled > 0 {
-		return hit
-	}
-	best := 0
-	for i, d := range c.earliest {
-		if d > c.earliest[best] {
-			best = i
+// pickEarliestPushable is pick_earliest_pushable_dl_task().
+func (rq *RQ) pickEarliestPushable(c event.CPU) *Task {
+	for n := rq.dl.pushable.first; n != nil; n = n.next() {
+		if p := n.task; !p.onCPU && p.mask.has(c) {
+			return p
 		}
 	}
-	if cpu := event.CPU(best); p.allowed(cpu) && c.earliest[best] > p.dl.deadline {
-		found.set(cpu)
-		return true
-	}
-	return false
+	return nil
 }

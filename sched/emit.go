@@ -4,6 +4,9 @@ import "github.com/whylate/whylate/event"
 
 // emitSwitch is the tracepoint sched_switch. Its stamp lies before the switch itself.
 func (s *Sched) emitSwitch(c event.CPU, prev, next *Task, state event.State) {
+	if s.cfg.Quiet {
+		return
+	}
 	var ev event.Event
 	ev.Reset()
 	ev.Kind = event.SchedSwitch
@@ -14,6 +17,9 @@ func (s *Sched) emitSwitch(c event.CPU, prev, next *Task, state event.State) {
 
 // emitWaking is sched_waking: before placement, so target_cpu is where the task last was.
 func (s *Sched) emitWaking(c event.CPU, p *Task) {
+	if s.cfg.Quiet {
+		return
+	}
 	var ev event.Event
 	ev.Reset()
 	ev.Kind = event.SchedWaking
@@ -23,6 +29,9 @@ func (s *Sched) emitWaking(c event.CPU, p *Task) {
 
 // emitWake is sched_wakeup or sched_wakeup_new: after the enqueue.
 func (s *Sched) emitWake(c event.CPU, k event.Kind, p *Task) {
+	if s.cfg.Quiet {
+		return
+	}
 	var ev event.Event
 	ev.Reset()
 	ev.Kind = k
@@ -31,6 +40,9 @@ func (s *Sched) emitWake(c event.CPU, k event.Kind, p *Task) {
 }
 
 func (s *Sched) emitMigrate(c event.CPU, p *Task, to event.CPU) {
+	if s.cfg.Quiet {
+		return
+	}
 	var ev event.Event
 	ev.Reset()
 	ev.Kind = event.SchedMigrateTask
@@ -39,6 +51,9 @@ func (s *Sched) emitMigrate(c event.CPU, p *Task, to event.CPU) {
 }
 
 func (s *Sched) emitSetprio(c event.CPU, p *Task, old, now event.Prio) {
+	if s.cfg.Quiet {
+		return
+	}
 	var ev event.Event
 	ev.Reset()
 	ev.Kind = event.SchedPISetprio
@@ -46,12 +61,30 @@ func (s *Sched) emitSetprio(c event.CPU, p *Task, old, now event.Prio) {
 	s.host.Emit(c, &ev)
 }
 
-// emitRuntime is sched_stat_runtime. vruntime is 0 for real-time tasks, NoArg where the
-// kernel does not print it.
+// emitRuntime is sched_stat_runtime. vruntime is 0 for real-time tasks; up to 5.15, which
+// the model takes for kernels without StatRuntimeRT, and from 6.8 on it is not told.
 func (s *Sched) emitRuntime(c event.CPU, p *Task, ns event.Time, vruntime int64) {
+	if s.cfg.Quiet {
+		return
+	}
+	if !s.cfg.StatRuntimeRT || s.cfg.StatNoVruntime {
+		vruntime = event.NoArg
+	}
 	var ev event.Event
 	ev.Reset()
 	ev.Kind = event.SchedStatRuntime
 	ev.Task, ev.TaskComm, ev.TaskPrio, ev.Arg, ev.Arg2 = p.PID, p.Comm, p.prio, int64(ns), vruntime
+	s.host.Emit(c, &ev)
+}
+
+// emitSignal is signal_generate, of the kernel itself.
+func (s *Sched) emitSignal(c event.CPU, p *Task, signal int64) {
+	if s.cfg.Quiet {
+		return
+	}
+	var ev event.Event
+	ev.Reset()
+	ev.Kind = event.SignalGenerate
+	ev.Task, ev.TaskComm, ev.Arg = p.PID, p.Comm, signal
 	s.host.Emit(c, &ev)
 }

@@ -1,29 +1,26 @@
 package sched
 
-import (
-	"sort"
-
-	"github.com/whylate/whylate/event"
-)
+import "github.com/whylate/whylate/event"
 
 // This file is a stand-in for the fair class: a plain weighted virtual run time, the
 // least of which runs next and is preempted at ticks. It is no kernel's rule. Shares are
-// right in the long run; latencies of fair tasks are not.
+// right in the long run and no CPU idles while a fair task waits that it could run;
+// latencies of fair tasks are not the kernel's.
 
 // fairEntity is the part of a task that the fair class owns; sched_entity.
 type fairEntity struct {
+	node     node
 	vruntime int64
 	weight   int64
-	seq      uint64
-	queued   bool
 }
 
-// fairRQ is cfs_rq.
+func (se *fairEntity) init(p *Task) { se.node.task = p }
+
+// fairRQ is cfs_rq. The current task stays in the queue.
 type fairRQ struct {
-	tasks       []*Task // by vruntime, then by arrival; the current one is in here too
-	nrRunning   int
+	queue       tree // by vruntime
+	movable     int  // tasks in queue that may use other CPUs too
 	minVruntime int64
-	seq         uint64
 }
 
 // nice0 is the weight of nice 0; NICE_0_LOAD.
@@ -45,81 +42,80 @@ func weightOf(a *Attr) int64 {
 	return max(1, (w+1<<19)>>20)
 }
 
-func (q *fairRQ) first() *Task { return q.tasks[0] }
-
-func (q *fairRQ) link(p *Task) {
-	q.seq++
-	p.se.seq = q.seq
-	i := sort.Search(len(q.tasks), func(i int) bool { return q.tasks[i].se.vruntime > p.se.vruntime })
-	q.tasks = append(q.tasks, nil)
-	copy(q.tasks[i+1:], q.tasks[i:])
-	q.tasks[i] = p
-	p.se.queued = true
-}
-
-func (q *fairRQ) unlink(p *Task) {
-	for i := range q.tasks {
-		if q.tasks[i] == p {
-			copy(q.tasks[i:], q.tasks[i+1:])
-			q.tasks[len(q.tasks)-1] = nil
-			q.tasks = q.tasks[:len(q.tasks)-1]
-			break
-		}
+// enqueueTaskFair gives p its place: not before the others, whatever it has saved.
+func (s *Sched) enqueueTaskFair(rq *RQ, p *Task, _ flags) {
+	if p.moving {
+		p.se.vruntime += rq.cfs.minVruntime
 	}
-	p.se.queued = false
-}
-
-func (s *Sched) enqueueTaskFair(rq *RQ, p *Task, f flags) {
-	p.se.weight = weightOf(&p.Attr)
-	if f&enqueueMigrated != 0 || f&enqueueWakeup != 0 {
-		p.se.vruntime = max(p.se.vruntime, rq.cfs.minVruntime)
+	p.se.vruntime = max(p.se.vruntime, rq.cfs.minVruntime)
+	if p.nrAllowed > 1 {
+		rq.cfs.movable++
 	}
-	rq.cfs.link(p)
-	rq.cfs.nrRunning++
-	rq.nrRunning++
+	rq.cfs.queue.insert(&p.se.node, p.se.vruntime)
+	s.addNrRunning(rq)
+	s.fairWaits(rq)
 }
 
 func (s *Sched) dequeueTaskFair(rq *RQ, p *Task, _ flags) {
-	if rq.curr == p {
-		s.updateCurrFair(rq)
+	s.updateCurrFair(rq)
+	rq.cfs.queue.remove(&p.se.node)
+	if p.nrAllowed > 1 {
+		rq.cfs.movable--
 	}
-	rq.cfs.unlink(p)
-	rq.cfs.nrRunning--
-	rq.nrRunning--
+	if p.moving {
+		p.se.vruntime -= rq.cfs.minVruntime
+	}
+	s.subNrRunning(rq)
+	s.fairWaits(rq)
+}
+
+// fairWaits notes whether fair tasks wait on rq that could run elsewhere.
+func (s *Sched) fairWaits(rq *RQ) {
+	waiting := rq.cfs.movable
+	if c := rq.curr; c.class == fairClass && c.se.node.in && c.nrAllowed > 1 {
+		waiting--
+	}
+	s.fairWait.put(rq.cpu, waiting > 0)
 }
 
 func (s *Sched) updateCurrFair(rq *RQ) {
 	p := rq.curr
+	if p.class != fairClass {
+		return
+	}
 	delta := s.charge(rq, p)
 	if delta <= 0 {
 		return
 	}
 	p.se.vruntime += int64(delta) * nice0 / max(p.se.weight, 1)
-	if p.se.queued {
-		rq.cfs.unlink(p)
-		rq.cfs.link(p)
-		rq.cfs.minVruntime = max(rq.cfs.minVruntime, rq.cfs.first().se.vruntime)
+	if p.se.node.in {
+		rq.cfs.queue.raise(&p.se.node, p.se.vruntime)
+		rq.cfs.minVruntime = max(rq.cfs.minVruntime, rq.cfs.queue.first.key)
 	}
-	vruntime := event.NoArg
-	if s.cfg.StatRuntimeRT {
-		vruntime = p.se.vruntime
-	}
-	s.emitRuntime(rq.cpu, p, delta, vruntime)
+	s.emitRuntime(rq.cpu, p, delta, p.se.vruntime)
 }
 
-// selectTaskRQFair takes the CPU where p was if it is idle, else the first idle one, else
+// selectTaskRQFair takes the CPU where p was if it is idle, else the next idle one, else
 // for a new task the one with the fewest tasks.
-func (s *Sched) selectTaskRQFair(_ event.CPU, p *Task, fork bool) event.CPU {
-	if s.rqs[p.cpu].nrRunning == 0 && p.allowed(p.cpu) {
-		return p.cpu
+func (s *Sched) selectTaskRQFair(_ event.CPU, p *Task, cpu event.CPU, fork bool) event.CPU {
+	s.work.Searched++
+	if s.idle.has(cpu) && p.mask.has(cpu) {
+		return cpu
 	}
-	best := p.cpu
+	c := s.idle.nextAnd(p.mask, cpu+1)
+	if c == event.NoCPU {
+		c = s.idle.nextAnd(p.mask, 0)
+	}
+	switch {
+	case c != event.NoCPU:
+		return c
+	case !fork:
+		return cpu
+	}
+	best := cpu
 	for c := p.mask.first(); c != event.NoCPU; c = p.mask.next(c + 1) {
 		s.work.Searched++
-		if s.rqs[c].nrRunning == 0 {
-			return c
-		}
-		if fork && s.rqs[c].nrRunning < s.rqs[best].nrRunning {
+		if s.rqs[c].nrRunning < s.rqs[best].nrRunning {
 			best = c
 		}
 	}
@@ -127,33 +123,120 @@ func (s *Sched) selectTaskRQFair(_ event.CPU, p *Task, fork bool) event.CPU {
 }
 
 // fairSlice is how far the current task may run ahead before another gets its turn, and
-// how far a woken one must be behind to preempt at once.
+// a third of it how far a woken one must be behind to preempt at once.
 const fairSlice int64 = 3_000_000
 
 func (s *Sched) wakeupPreemptFair(from event.CPU, rq *RQ, p *Task) {
 	s.updateCurrFair(rq)
 	if p.Attr.Policy == Normal && rq.curr.se.vruntime-p.se.vruntime > fairSlice/3 {
-		s.reschedCurr(from, rq)
+		s.reschedCurrLazy(from, rq)
 	}
 }
 
 func (s *Sched) taskTickFair(rq *RQ, p *Task) {
 	s.updateCurrFair(rq)
-	if rq.cfs.nrRunning > 1 && p.se.vruntime-rq.cfs.first().se.vruntime >= fairSlice {
-		s.reschedCurr(rq.cpu, rq)
+	if rq.cfs.queue.n > 1 && p.se.vruntime-rq.cfs.queue.first.key >= fairSlice {
+		s.reschedCurrLazy(rq.cpu, rq)
+	}
+}
+
+// prioChangedFair is prio_changed_fair().
+func (s *Sched) prioChangedFair(from event.CPU, rq *RQ, p *Task, old event.Prio) {
+	switch {
+	case !p.onRQ || rq.cfs.queue.n == 1:
+	case rq.curr != p:
+		s.wakeupPreempt(from, rq, p)
+	case p.prio > old:
+		s.reschedCurr(from, rq)
+	}
+}
+
+// switchedToFair is switched_to_fair(): who was current as something better makes way.
+func (s *Sched) switchedToFair(from event.CPU, rq *RQ, p *Task) {
+	switch {
+	case !p.onRQ:
+	case rq.curr == p:
+		s.reschedCurr(from, rq)
+	default:
+		s.wakeupPreempt(from, rq, p)
 	}
 }
 
 func (s *Sched) yieldTaskFair(rq *RQ) {
 	s.updateCurrFair(rq)
-	p := rq.curr
-	if last := rq.cfs.tasks[len(rq.cfs.tasks)-1]; p != last {
-		p.se.vruntime = last.se.vruntime + 1
-		rq.cfs.unlink(p)
-		rq.cfs.link(p)
+	se := &rq.curr.se
+	if last := rq.cfs.queue.last(); se.node.in && last != &se.node {
+		se.vruntime = last.key
+		rq.cfs.queue.raise(&se.node, se.vruntime)
 	}
 }
 
-func (s *Sched) putPrevTaskFair(rq *RQ, _ *Task) { s.updateCurrFair(rq) }
+// putPrevTaskFair counts the task that leaves among those that wait.
+func (s *Sched) putPrevTaskFair(rq *RQ, _ *Task) {
+	s.updateCurrFair(rq)
+	s.fairWait.put(rq.cpu, rq.cfs.movable > 0)
+}
 
-func (s *Sched) setNextTaskFair(*RQ, *Task) {}
+// setNextTaskFair starts an hrtick for the end of p's turn where others wait.
+func (s *Sched) setNextTaskFair(rq *RQ, p *Task, first bool) {
+	movable, waiting := rq.cfs.movable, rq.cfs.queue.n
+	if p.se.node.in {
+		if waiting--; p.nrAllowed > 1 {
+			movable--
+		}
+	}
+	s.fairWait.put(rq.cpu, movable > 0)
+	if first && waiting > 0 && s.cfg.HRTick {
+		left := fairSlice + rq.cfs.queue.first.key - p.se.vruntime
+		s.startHRTick(rq, event.Time(left*p.se.weight/nice0))
+	}
+}
+
+// mostTried bounds how many waiting tasks are looked at for one that may move.
+const mostTried = 256
+
+// newidleBalance looks for a waiting fair task for a CPU that would go idle, on the CPUs
+// that follow it, and reports whether it found one.
+func (s *Sched) newidleBalance(rq *RQ) bool {
+	tried := 0
+	for _, from := range [...]event.CPU{rq.cpu + 1, 0} {
+		for c := s.fairWait.next(from); c != event.NoCPU && tried < mostTried; c = s.fairWait.next(c + 1) {
+			src := s.rqs[c]
+			if src == rq {
+				continue
+			}
+			for n := src.cfs.queue.first; n != nil && tried < mostTried; n = n.next() {
+				tried++
+				if p := n.task; !p.onCPU && p.migrateDisabled == 0 && p.mask.has(rq.cpu) {
+					s.work.Searched += tried
+					s.moveQueued(rq.cpu, src, rq, p)
+					return true
+				}
+			}
+		}
+	}
+	s.work.Searched += tried
+	return false
+}
+
+// kickIdle sends a waiting fair task of rq to an idle CPU, at a tick; what the kernel's
+// idle load balancer would do.
+func (s *Sched) kickIdle(rq *RQ) {
+	if !s.fairWait.has(rq.cpu) || s.idle.empty() {
+		return
+	}
+	tried := 0
+	for n := rq.cfs.queue.first; n != nil && tried < mostTried; n = n.next() {
+		tried++
+		p := n.task
+		if p.onCPU || p.migrateDisabled > 0 {
+			continue
+		}
+		if c := s.idle.nextAnd(p.mask, 0); c != event.NoCPU {
+			s.moveQueued(rq.cpu, rq, s.rqs[c], p)
+			s.reschedCurr(rq.cpu, s.rqs[c])
+			break
+		}
+	}
+	s.work.Searched += tried
+}

@@ -8,7 +8,8 @@ type Host interface {
 	Now() event.Time
 	// Resched says that c should call Schedule as soon as it may; resched_curr(). from is
 	// the CPU on which this was decided: another one needs an interrupt between them. With
-	// lazy it is enough at the next tick or on the way to user mode.
+	// lazy it is enough at the next tick or on the way to user mode, and no interrupt is
+	// sent.
 	Resched(from, c event.CPU, lazy bool)
 	// SetTimer starts t, or moves it, to expire at at.
 	SetTimer(t Timer, at event.Time)
@@ -16,6 +17,11 @@ type Host interface {
 	CancelTimer(t Timer)
 	// Kick runs what PushCPU does on c in an interrupt: RT_PUSH_IPI.
 	Kick(from, c event.CPU)
+	// KickWakeList runs what WakeList does on c in an interrupt: TTWU_QUEUE.
+	KickWakeList(from, c event.CPU)
+	// Stopper returns the stopper of c, migration/N, made with NewStopper. Whenever it is
+	// current it should call RunStopWork until that has no more work, and then block.
+	Stopper(c event.CPU) *Task
 	// Emit hands out what a tracepoint would say. Time, CPU and the current task are
 	// filled in by the host; ev is only valid during the call.
 	Emit(c event.CPU, ev *event.Event)

@@ -1,27 +1,46 @@
 package sched
 
-import "github.com/whylate/whylate/event"
+import (
+	"strconv"
+
+	"github.com/whylate/whylate/event"
+)
 
 // RQ is the runqueue of one CPU; struct rq.
 type RQ struct {
 	cpu  event.CPU
 	curr *Task
 	idle *Task
-	stop *Task // current or queued stopper, nil: none
+	stop *Task // migration/N, nil while nobody needed it
 
-	nrRunning   int // runnable tasks, the idle task not counted
-	needResched bool
-	clock       event.Time // updated at the start of every operation
+	nrRunning       int // runnable tasks, the idle task not counted
+	needResched     bool
+	needReschedLazy bool
+	clock           event.Time // updated at the start of every operation
 
 	rt  rtRQ
 	dl  dlRQ
 	cfs fairRQ
 
-	// pushRT and pushDL ask for a push once the switch is done; balance callbacks.
-	pushRT, pushDL bool
-	// active is a task to be moved off by the stopper; push_cpu_stop().
+	callbacks callback // balance_callback: what to do once the lock is given up
+
+	wakeList  []*Task    // wakes that this CPU should finish; TTWU_QUEUE
+	stopWorks []stopWork // what the stopper should do
+	pushBusy  bool       // the stopper already has a push to do
+	rotor     event.CPU  // distribute_cpu_mask_prev
+
 	nrSwitches int64
 }
+
+// callback is a set of balance callbacks.
+type callback uint8
+
+const (
+	pushRTTasks callback = 1 << iota
+	pullRTTasks
+	pushDLTasks
+	pullDLTasks
+)
 
 // Sched is the scheduler of a machine.
 type Sched struct {
@@ -32,39 +51,55 @@ type Sched struct {
 
 	cpupri  cpupri
 	cpudl   cpudl
-	dlBW    int64 // admitted bandwidth of all deadline tasks
-	rto     cpuMask
-	dlo     cpuMask
+	dlBW    int64     // dl_bw.total_bw: admitted bandwidth of all deadline tasks
+	all     cpuMask   // the span of the root domain
+	llcs    []cpuMask // the CPUs of each last-level cache
 	scratch cpuMask
-	rotor   event.CPU
+	nearby  cpuMask
+
+	rto      cpuMask // CPUs with real-time tasks that could run elsewhere
+	rtoCPU   event.CPU
+	rtoLoop  int // which round of RT_PUSH_IPI runs
+	rtoNext  int // which one is asked for
+	dlo      cpuMask
+	idle     cpuMask // CPUs without runnable tasks
+	fairWait cpuMask // CPUs where fair tasks wait
 }
 
 // New returns the scheduler of a machine with cfg.CPUs CPUs, all of them idle.
 func New(cfg Config, host Host, names *event.Names) *Sched {
-	s := &Sched{host: host, cfg: cfg, rto: newMask(cfg.CPUs), dlo: newMask(cfg.CPUs), scratch: newMask(cfg.CPUs)}
-	s.cpupri.init(cfg.CPUs)
-	s.cpudl.init(cfg.CPUs)
-	for c := range cfg.CPUs {
-		rq := &RQ{cpu: event.CPU(c)}
-		rq.idle = s.newIdle(event.CPU(c), names)
+	n := cfg.CPUs
+	s := &Sched{host: host, cfg: cfg, all: allCPUs(n), scratch: newMask(n), nearby: newMask(n), rto: newMask(n),
+		rtoCPU: event.NoCPU, dlo: newMask(n), idle: allCPUs(n), fairWait: newMask(n)}
+	s.cpupri.init(n)
+	s.cpudl.init(n)
+	for c := range event.CPU(n) {
+		if l := cfg.llc(c); l == len(s.llcs) {
+			s.llcs = append(s.llcs, newMask(n))
+		}
+		s.llcs[cfg.llc(c)].set(c)
+		rq := &RQ{cpu: c, idle: s.newIdle(c, names)}
 		rq.curr = rq.idle
+		rq.dl.init(&s.cfg)
 		s.rqs = append(s.rqs, rq)
 	}
 	return s
 }
 
 func (s *Sched) newIdle(c event.CPU, names *event.Names) *Task {
-	t := &Task{PID: 0, Comm: names.Intern("swapper/" + itoa(int(c))), Attr: Attr{Policy: idleTask}, prio: event.DefaultPrio,
-		class: idleClass, cpu: c, onCPU: true, mask: newMask(s.cfg.CPUs)}
-	t.mask.set(c)
+	t := s.newTask(0, names.Intern("swapper/"+strconv.Itoa(int(c))), idleTask, c)
+	t.prio, t.class, t.onCPU = event.DefaultPrio, idleClass, true
 	return t
 }
 
-func itoa(n int) string {
-	if n >= 10 {
-		return itoa(n/10) + string(rune('0'+n%10))
-	}
-	return string(rune('0' + n))
+// newTask returns a task of the machine's own that belongs to one CPU.
+func (s *Sched) newTask(pid event.PID, comm event.Name, pol Policy, c event.CPU) *Task {
+	t := &Task{PID: pid, Comm: comm, Attr: Attr{Policy: pol}, cpu: c, wakeCPU: c, moveTo: event.NoCPU, pushedAt: event.NoTime}
+	m := newMask(s.cfg.CPUs)
+	m.set(c)
+	t.setMask(m)
+	t.dl.init(t)
+	return t
 }
 
 // Curr returns the current task of c.
@@ -72,6 +107,9 @@ func (s *Sched) Curr(c event.CPU) *Task { return s.rqs[c].curr }
 
 // NeedResched reports whether TIF_NEED_RESCHED is set on c.
 func (s *Sched) NeedResched(c event.CPU) bool { return s.rqs[c].needResched }
+
+// NeedReschedLazy reports whether TIF_NEED_RESCHED_LAZY is set on c.
+func (s *Sched) NeedReschedLazy(c event.CPU) bool { return s.rqs[c].needReschedLazy }
 
 // NrRunning returns the runnable tasks of c; rq->nr_running.
 func (s *Sched) NrRunning(c event.CPU) int { return s.rqs[c].nrRunning }
@@ -94,17 +132,34 @@ func (s *Sched) reschedCurr(from event.CPU, rq *RQ) {
 	s.host.Resched(from, rq.cpu, false)
 }
 
-// enqueue flags, as the kernel names them.
+// reschedCurrLazy is resched_curr_lazy(): the CPU should schedule on its way to user mode,
+// or as soon as it may after the next tick.
+func (s *Sched) reschedCurrLazy(from event.CPU, rq *RQ) {
+	if !s.cfg.lazy() {
+		s.reschedCurr(from, rq)
+		return
+	}
+	if rq.needResched || rq.needReschedLazy {
+		return
+	}
+	rq.needReschedLazy = true
+	s.host.Resched(from, rq.cpu, true)
+}
+
+// flags of enqueueing and dequeueing, as the kernel names them.
 type flags uint8
 
 const (
-	enqueueWakeup    flags = 1 << iota // ENQUEUE_WAKEUP
-	enqueueHead                        // ENQUEUE_HEAD
-	enqueueReplenish                   // ENQUEUE_REPLENISH
-	enqueueRestore                     // ENQUEUE_RESTORE
-	enqueueMigrated                    // ENQUEUE_MIGRATED
-	dequeueSleep                       // DEQUEUE_SLEEP
+	flagWakeup    flags = 1 << iota // ENQUEUE_WAKEUP
+	flagHead                        // ENQUEUE_HEAD
+	flagReplenish                   // ENQUEUE_REPLENISH
+	flagSave                        // DEQUEUE_SAVE, ENQUEUE_RESTORE: it is back at once
+	flagMove                        // *_MOVE: it may lose its place
+	flagSleep                       // DEQUEUE_SLEEP
 )
+
+// keepsPlace reports whether a task stays in its list; !move_entity().
+func (f flags) keepsPlace() bool { return f&(flagSave|flagMove) == flagSave }
 
 // activateTask puts p into the queue of rq; activate_task().
 func (s *Sched) activateTask(rq *RQ, p *Task, f flags) {
@@ -122,8 +177,7 @@ func (s *Sched) enqueueTask(rq *RQ, p *Task, f flags) {
 	s.work.Enqueues++
 	switch p.class {
 	case stopClass:
-		rq.stop = p
-		rq.nrRunning++
+		s.addNrRunning(rq)
 	case dlClass:
 		s.enqueueTaskDL(rq, p, f)
 	case rtClass:
@@ -137,14 +191,25 @@ func (s *Sched) dequeueTask(rq *RQ, p *Task, f flags) {
 	s.work.Dequeues++
 	switch p.class {
 	case stopClass:
-		rq.stop = nil
-		rq.nrRunning--
+		s.subNrRunning(rq)
 	case dlClass:
 		s.dequeueTaskDL(rq, p, f)
 	case rtClass:
 		s.dequeueTaskRT(rq, p, f)
 	case fairClass:
 		s.dequeueTaskFair(rq, p, f)
+	}
+}
+
+func (s *Sched) addNrRunning(rq *RQ) {
+	if rq.nrRunning++; rq.nrRunning == 1 {
+		s.idle.clear(rq.cpu)
+	}
+}
+
+func (s *Sched) subNrRunning(rq *RQ) {
+	if rq.nrRunning--; rq.nrRunning == 0 && len(rq.wakeList) == 0 {
+		s.idle.set(rq.cpu)
 	}
 }
 
@@ -157,5 +222,15 @@ func (s *Sched) charge(rq *RQ, p *Task) event.Time {
 	}
 	p.execStart = rq.clock
 	p.sumExecRuntime += delta
+	return delta
+}
+
+// chargeNamed is charge for classes that fair tasks do not share: it emits
+// sched_stat_runtime where the kernel does.
+func (s *Sched) chargeNamed(rq *RQ, p *Task) event.Time {
+	delta := s.charge(rq, p)
+	if delta > 0 && s.cfg.StatRuntimeRT {
+		s.emitRuntime(rq.cpu, p, delta, 0)
+	}
 	return delta
 }

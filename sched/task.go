@@ -73,20 +73,6 @@ func (a *Attr) prio() event.Prio {
 	return event.DefaultPrio + event.Prio(a.Nice)
 }
 
-func (a *Attr) class() class {
-	switch a.Policy {
-	case stopPolicy:
-		return stopClass
-	case Deadline:
-		return dlClass
-	case FIFO, RR:
-		return rtClass
-	case idleTask:
-		return idleClass
-	}
-	return fairClass
-}
-
 // Task is one task; task_struct.
 type Task struct {
 	PID  event.PID
@@ -100,16 +86,24 @@ type Task struct {
 	prio  event.Prio // effective, with an inherited boost
 	class class      // of prio
 	cpu   event.CPU  // the queue that it is in, or was last
-	onRQ  bool
-	onCPU bool
-	mask  cpuMask
+	// wakeCPU is where the search for a CPU begins at the next wake; mostly cpu.
+	wakeCPU event.CPU
+	onRQ    bool
+	onCPU   bool
+	moving  bool // TASK_ON_RQ_MIGRATING: between two queues
+
+	mask      cpuMask // cpus_mask
+	nrAllowed int     // nr_cpus_allowed: CPUs in mask
 	// migrateDisabled counts migrate_disable() calls.
 	migrateDisabled int
+	pushWanted      bool       // MDF_PUSH: to be pushed when migration is on again
+	moveTo          event.CPU  // where a stopper should bring it, NoCPU: nowhere
+	pushedAt        event.Time // when a stopper pushed it last
 
 	execStart      event.Time
 	sumExecRuntime event.Time
 
-	donor *Task // whose priority it has inherited; nil: its own
+	donor *Task // pi_top_task, whose priority it may inherit; nil: its own
 	rt    rtEntity
 	dl    dlEntity
 	se    fairEntity
@@ -131,10 +125,26 @@ func (p *Task) OnRQ() bool { return p.onRQ }
 func (p *Task) Running() bool { return p.onCPU }
 
 // Boosted reports whether the task has inherited its priority.
-func (p *Task) Boosted() bool { return p.donor != nil }
+func (p *Task) Boosted() bool {
+	return p.donor != nil && (p.prio != p.Attr.prio() || p.dl.boosted())
+}
+
+// Throttled reports whether a deadline task has used up its runtime and waits for more.
+func (p *Task) Throttled() bool { return p.class == dlClass && p.dl.throttled }
+
+// Deadline returns the absolute scheduling deadline of a deadline task and what is left
+// of its runtime, as of the last update; ns.
+func (p *Task) Deadline() (at, left event.Time) { return p.dl.deadline, p.dl.runtime }
 
 // SumExecRuntime returns how long the task has run, up to the last update; ns.
 func (p *Task) SumExecRuntime() event.Time { return p.sumExecRuntime }
+
+// Allows reports whether the task may use c: its affinity, and with migration disabled
+// only the CPU that it is on.
+func (p *Task) Allows(c event.CPU) bool { return p.allowed(c) }
+
+// MigrateDisabled returns how many migrate_disable() calls are open.
+func (p *Task) MigrateDisabled() int { return p.migrateDisabled }
 
 // allowed reports whether p may run on c; cpumask_test_cpu(cpu, p->cpus_ptr).
 func (p *Task) allowed(c event.CPU) bool {
@@ -144,10 +154,29 @@ func (p *Task) allowed(c event.CPU) bool {
 	return p.mask.has(c)
 }
 
-// nrCPUsAllowed is p->nr_cpus_allowed.
-func (p *Task) nrCPUsAllowed() int {
-	if p.migrateDisabled > 0 {
-		return 1
+// setMask is set_cpus_allowed_common().
+func (p *Task) setMask(m cpuMask) {
+	p.mask = m
+	p.nrAllowed = m.count()
+}
+
+// effectivePrio is rt_effective_prio(): the more important of a task's own priority and
+// that of the first who waits for it.
+func effectivePrio(normal event.Prio, donor *Task) event.Prio {
+	if donor == nil {
+		return normal
 	}
-	return p.mask.count()
+	return min(normal, donor.prio)
+}
+
+// classOf is the class of a priority; __setscheduler_prio(). The stop class and the idle
+// task are not told by their priority.
+func classOf(prio event.Prio) class {
+	switch {
+	case prio < 0:
+		return dlClass
+	case prio < event.MaxRTPrio:
+		return rtClass
+	}
+	return fairClass
 }

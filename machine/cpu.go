@@ -1,0 +1,173 @@
+package machine
+
+import (
+	"fmt"
+
+	"github.com/whylate/whylate/engine"
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/sched"
+)
+
+// cpu is what executes one thing at a time: a thread's work, or its own.
+type cpu struct {
+	running *Thread       // whose work goes on, nil: nobody's
+	work    engine.Handle // the end of that
+	busy    event.Time    // until when it is at its own work, with interrupts off
+	ready   engine.Handle // the end of that
+	irqs    []engine.Item // interrupts that wait
+	entered bool          // the first of them has been paid for
+	asked   bool
+
+	tick       engine.Handle
+	hrtick     engine.Handle
+	hrtickTurn uint32
+	stopper    *Thread
+}
+
+// advance lets c do what it can at this moment: serve interrupts, schedule, and go on with
+// its current thread, asking its program for steps until one takes time.
+func (m *Machine) advance(c event.CPU) {
+	cp := &m.cpus[c]
+	for steps := 0; m.err == nil; steps++ {
+		if cp.busy > m.now {
+			m.awaitReady(c)
+			return
+		}
+		if len(cp.irqs) > 0 && m.irqsOn(cp) {
+			m.serveFirst(c)
+			continue
+		}
+		th, _ := m.Sched.Curr(c).Data.(*Thread)
+		if th != nil && th.begun {
+			th.begun = false
+			m.execute(c, th)
+			continue
+		}
+		if preempt, should := m.shouldSchedule(c, th); should {
+			m.schedule(c, preempt)
+			continue
+		}
+		switch {
+		case th == nil || cp.running == th:
+			m.startTick(c)
+			return
+		case th.owed:
+			m.askProgram(c, th, steps)
+		default:
+			m.goOn(c, th)
+			m.startTick(c)
+			return
+		}
+	}
+}
+
+// awaitReady lets c look again when its own work is done.
+func (m *Machine) awaitReady(c event.CPU) {
+	cp := &m.cpus[c]
+	m.queue.Cancel(cp.ready)
+	cp.ready = m.queue.Push(engine.Item{At: cp.busy, Rank: rankWork, What: itemReady, Arg: int64(c)})
+}
+
+// shouldSchedule reports whether c should schedule now, and whether that is a preemption
+// inside the kernel. On the way to user mode, and from there, every request is honoured.
+// Inside the kernel it depends on the preemption model, and lazy requests are not.
+func (m *Machine) shouldSchedule(c event.CPU, th *Thread) (preempt, should bool) {
+	full := m.Sched.NeedResched(c)
+	if !full && !m.Sched.NeedReschedLazy(c) {
+		return false, false
+	}
+	switch {
+	case th == nil:
+		return false, true // the idle loop looks at both
+	case th.mode == User:
+		return false, true
+	case !full:
+		return false, false
+	}
+	model := m.cfg.Sched.Preempt
+	anywhere := model != sched.PreemptNone && model != sched.PreemptVoluntary
+	switch {
+	case th.atPoint:
+		return true, !anywhere
+	case th.owed:
+		return true, model != sched.PreemptNone // between two steps
+	}
+	return true, anywhere && th.mode == Kernel
+}
+
+// schedule lets the scheduler choose and stops the work of a thread that has to go.
+func (m *Machine) schedule(c event.CPU, preempt bool) {
+	m.tell(probeScheduleEntry, c)
+	before := m.Sched.Curr(c)
+	w := m.Sched.Schedule(c, preempt)
+	if m.Sched.Curr(c) != before {
+		m.pause(c)
+	}
+	m.charge(c, &w)
+	m.tell(probeScheduleExit, c)
+}
+
+// pause stops the work that goes on on c and keeps what is left of it.
+func (m *Machine) pause(c event.CPU) {
+	cp := &m.cpus[c]
+	th := cp.running
+	if th == nil {
+		return
+	}
+	m.queue.Cancel(cp.work)
+	th.remaining -= m.now - th.since
+	th.toPoint -= m.now - th.since
+	cp.running = nil
+}
+
+// goOn lets the current thread of c work, up to its next cond_resched() if it has some.
+func (m *Machine) goOn(c event.CPU, th *Thread) {
+	cp := &m.cpus[c]
+	length := th.remaining
+	if th.points > 0 {
+		if th.toPoint <= 0 {
+			th.toPoint = th.points
+		}
+		length = min(length, th.toPoint)
+	}
+	th.since, th.atPoint = m.now, false
+	cp.running = th
+	cp.work = m.queue.Push(engine.Item{At: m.now + length, Rank: rankWork, What: itemWork, Arg: int64(c)})
+}
+
+// workDone ends the stretch of work of c, or a part of it.
+func (m *Machine) workDone(c event.CPU) {
+	cp := &m.cpus[c]
+	th := cp.running
+	if th == nil {
+		return
+	}
+	th.remaining -= m.now - th.since
+	th.toPoint = 0
+	cp.running = nil
+	if th.remaining > 0 {
+		th.atPoint = true
+	} else {
+		th.owed = true
+	}
+	m.ask(c)
+}
+
+// askProgram asks the program of the current thread for its next step. One that will sleep
+// says so at once: a wake that comes before it has done what its program did is not lost.
+func (m *Machine) askProgram(c event.CPU, th *Thread, steps int) {
+	if steps > mostRounds {
+		m.Fail(fmt.Errorf("%s/%d at %d ns: %w", m.Names.String(th.Task.Comm), th.Task.PID, m.now, ErrStuck))
+		return
+	}
+	m.disarm(c, th)
+	th.next = th.Program.Next(m, th)
+	th.begun = true
+	if s := &th.next; s.Kind == StepBlock || s.Kind == StepSleep && s.NS > m.now {
+		if s.State == event.StateRunnable {
+			s.State = event.StateSleeping
+		}
+		m.tell(probeSetState, c)
+		m.Sched.Block(c, s.State)
+	}
+}

@@ -1,0 +1,103 @@
+package machine
+
+import (
+	"github.com/whylate/whylate/engine"
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/sched"
+)
+
+// interrupt lets an interrupt arrive at its CPU. It waits while that is at its own work or
+// in a section with interrupts off.
+func (m *Machine) interrupt(it engine.Item) {
+	c := m.target(&it)
+	if c == event.NoCPU {
+		return // a timer of a thread that is gone
+	}
+	if it.What == itemTick && !m.needsTick(c) {
+		return // it was stopped when the CPU went idle
+	}
+	cp := &m.cpus[c]
+	if m.free && len(cp.irqs) == 0 && m.irqsOn(cp) {
+		m.serve(c, &it)
+		return
+	}
+	cp.irqs = append(cp.irqs, it)
+	m.ask(c)
+}
+
+// target is the CPU that an interrupt is for.
+func (m *Machine) target(it *engine.Item) event.CPU {
+	switch it.What {
+	case itemIRQ:
+		return m.calls[it.Arg].cpu
+	case itemSleep, itemDL, itemInactive:
+		if th, k := m.timerOf(it); th != nil {
+			return th.timers[k].cpu
+		}
+		return event.NoCPU
+	}
+	return event.CPU(it.Arg & (1<<32 - 1))
+}
+
+// irqsOn reports whether a CPU would serve an interrupt now.
+func (m *Machine) irqsOn(cp *cpu) bool {
+	return cp.busy <= m.now && (cp.running == nil || cp.running.mode != IRQsOff)
+}
+
+// serveFirst serves the interrupt that waits longest, once its entry is paid for.
+func (m *Machine) serveFirst(c event.CPU) {
+	cp := &m.cpus[c]
+	it := cp.irqs[0]
+	if cost := m.entry(c, it.What); cost > 0 && !cp.entered {
+		cp.entered = true
+		m.spend(c, cost)
+		return
+	}
+	cp.entered = false
+	cp.irqs = cp.irqs[:copy(cp.irqs, cp.irqs[1:])]
+	m.serve(c, &it)
+}
+
+// entry is what it costs to get into an interrupt.
+func (m *Machine) entry(c event.CPU, what uint32) event.Time {
+	k := &m.cfg.Costs
+	cost := k.IRQ
+	if m.Sched.IsIdle(c) {
+		cost += k.IdleExit
+	}
+	switch what {
+	case itemSleep:
+		cost += k.Wake
+	case itemTick:
+		cost += k.Tick
+	}
+	return cost
+}
+
+// serve is the interrupt itself. On its way out the CPU looks whether to schedule.
+func (m *Machine) serve(c event.CPU, it *engine.Item) {
+	before := m.irq
+	m.irq = c
+	var w sched.Work
+	switch it.What {
+	case itemIRQ:
+		m.call(it.Arg)
+	case itemSleep:
+		m.sleepOver(c, it)
+	case itemDL, itemInactive:
+		w = m.timerExpired(c, it)
+	case itemHRTick:
+		if uint32(it.Arg>>32) == m.cpus[c].hrtickTurn {
+			w = m.Sched.TimerExpired(c, sched.Timer{Kind: sched.TimerHRTick, CPU: c})
+		}
+	case itemKick:
+		w = m.Sched.PushCPU(c)
+	case itemWakeList:
+		w = m.Sched.WakeList(c)
+	case itemTick:
+		w = m.Sched.SchedulerTick(c)
+	}
+	m.irq = before
+	m.charge(c, &w)
+	m.ask(c)
+}

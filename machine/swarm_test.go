@@ -1,0 +1,325 @@
+package machine_test
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/machine"
+	"github.com/whylate/whylate/sched"
+)
+
+// swarm is a machine with tasks that do whatever comes to their minds.
+type swarm struct {
+	m       *machine.Machine
+	r       *rand.Rand
+	mon     *monitor
+	tasks   []*sched.Task // all that ever were
+	free    bool
+	pinning bool // affinities and migrate_disable are used
+
+	// kept are CPUs whose current task entered or left the deadline class, or got a new
+	// affinity after its deadline and is throttled for that: the kernel lets it keep the CPU
+	// until the next __schedule(), whoever waits (6.12: switched_to_rt(), switched_to_dl()
+	// and set_cpus_allowed() do nothing for the current task).
+	kept map[event.CPU]bool
+
+	donor map[*sched.Task]*sched.Task // who inherits from whom
+}
+
+// plan is what makes one swarm differ from another.
+type plan struct {
+	cpus, tasks int
+	cfg         machine.Config
+	pinning     bool
+}
+
+func randomPlan(r *rand.Rand) plan {
+	p := plan{cpus: 1 + r.IntN(8), tasks: 2 + r.IntN(20), pinning: r.IntN(3) > 0}
+	cfg := sched.DefaultConfig(p.cpus)
+	cfg.Preempt = sched.PreemptModel(r.IntN(5))
+	cfg.Tick = []event.Time{1_000_000, 4_000_000, 10_000_000}[r.IntN(3)]
+	cfg.RRTimeslice = 1 + r.IntN(5)
+	cfg.Lazy = r.IntN(3) == 0
+	cfg.CPUsPerLLC = r.IntN(3) * 2
+	cfg.HRTick, cfg.HRTickDL = r.IntN(2) == 0, r.IntN(2) == 0
+	cfg.RTPushIPI, cfg.TTWUQueue = r.IntN(2) == 0, r.IntN(2) == 0
+	cfg.GRUBBeforeMax = r.IntN(2) == 0
+	cfg.StatRuntimeRT = r.IntN(2) == 0
+	if r.IntN(4) == 0 {
+		cfg.DLBandwidth = -1
+	}
+	p.cfg = machine.Config{Sched: cfg, NoTick: r.IntN(6) == 0, NoHZ: machine.NoHZ(r.IntN(3)), LowRes: r.IntN(4) == 0, DLTimerEvents: true}
+	if r.IntN(3) == 0 {
+		p.cfg.Costs = machine.TypicalCosts()
+	}
+	return p
+}
+
+func newSwarm(seed uint64, sink func(*event.Event)) (*swarm, plan) {
+	r := rand.New(rand.NewPCG(seed, 99))
+	p := randomPlan(r)
+	s := &swarm{r: r, free: p.cfg.Costs == machine.Costs{}, pinning: p.pinning, kept: map[event.CPU]bool{}, donor: map[*sched.Task]*sched.Task{}}
+	s.mon = newMonitor(s.free)
+	s.m = machine.New(p.cfg, event.NewNames(), func(ev *event.Event) {
+		s.mon.event(ev)
+		if sink != nil {
+			sink(ev)
+		}
+	})
+	s.mon.attach(s.m, func(c event.CPU) { delete(s.kept, c) })
+	for i := 0; i < p.tasks || len(s.tasks) == 0; i++ {
+		s.spawn(0)
+	}
+	return s, p
+}
+
+// attr is one of all policies.
+func (s *swarm) attr() sched.Attr {
+	r := s.r
+	switch r.IntN(6) {
+	case 0:
+		a := sched.Attr{Policy: sched.Deadline, Period: event.Time(1+r.IntN(20)) * 500_000}
+		a.Deadline = a.Period / event.Time(1+r.IntN(2))
+		a.Runtime = max(a.Deadline/event.Time(2+r.IntN(8)), 2000)
+		a.Reclaim, a.Overrun = r.IntN(3) == 0, r.IntN(3) == 0
+		return a
+	case 1, 2:
+		return sched.Attr{Policy: sched.FIFO, Priority: 1 + r.IntN(6)}
+	case 3:
+		return sched.Attr{Policy: sched.RR, Priority: 1 + r.IntN(6)}
+	}
+	return sched.Attr{Policy: []sched.Policy{sched.Normal, sched.Batch, sched.Idle}[r.IntN(3)], Nice: r.IntN(40) - 20}
+}
+
+func (s *swarm) affinity() []event.CPU {
+	if !s.pinning || s.r.IntN(2) == 0 {
+		return nil
+	}
+	var list []event.CPU
+	for c := range s.m.CPUs() {
+		if s.r.IntN(2) == 0 {
+			list = append(list, event.CPU(c))
+		}
+	}
+	return list
+}
+
+func (s *swarm) spawn(from event.CPU) {
+	a := s.attr()
+	th, err := s.m.Spawn(0, "t", a, s.affinity(), machine.ProgramFunc(s.next))
+	if err != nil {
+		return // a verdict
+	}
+	s.tasks = append(s.tasks, th.Task)
+	s.m.Start(from, th)
+}
+
+func (s *swarm) any() *machine.Thread {
+	list := s.m.Threads()
+	return list[s.r.IntN(len(list))]
+}
+
+// next does something to somebody and says what the task itself does next.
+func (s *swarm) next(m *machine.Machine, th *machine.Thread) machine.Step {
+	r, c := s.r, th.Task.CPU()
+	for range r.IntN(3) {
+		s.act(c, th)
+	}
+	short := func() event.Time { return event.Time(r.IntN(3_000_000)) }
+	switch r.IntN(10) {
+	case 0, 1:
+		return machine.Step{Kind: machine.StepSleep, NS: m.Now() + short()}
+	case 2:
+		return machine.Step{Kind: machine.StepBlock, State: event.StateDisk}
+	case 3:
+		return machine.Step{Kind: machine.StepYield}
+	case 4:
+		if len(s.m.Threads()) > 4 && r.IntN(10) == 0 && th.Task.MigrateDisabled() == 0 {
+			return machine.Step{Kind: machine.StepExit}
+		}
+	case 5:
+		return machine.Step{Kind: machine.StepRun, NS: short(), Mode: machine.Kernel, CondResched: short() / 4}
+	case 6:
+		return machine.Step{Kind: machine.StepRun, NS: short(), Mode: machine.Mode(r.IntN(4))}
+	}
+	return machine.Step{Kind: machine.StepRun, NS: short()}
+}
+
+// act changes a task, wakes it or makes a new one.
+func (s *swarm) act(c event.CPU, self *machine.Thread) {
+	m, other := s.m, s.any()
+	what := s.r.IntN(12)
+	if other.Task.Running() {
+		dl, throttled := other.Task.Prio().Deadline(), other.Task.Throttled()
+		defer func() {
+			if dl != other.Task.Prio().Deadline() || throttled != other.Task.Throttled() {
+				s.kept[other.Task.CPU()] = true
+			}
+		}()
+	}
+	switch what {
+	case 0, 1, 2, 3, 4:
+		m.Wake(c, other)
+	case 5, 6:
+		_, _ = m.Sched.SetAttr(c, other.Task, s.attr()) // or a verdict
+	case 7:
+		if s.pinning {
+			_, _, _ = m.Sched.SetAffinity(c, other.Task, s.affinity()) // or a verdict
+		}
+	case 8:
+		if s.pinning && self.Task.MigrateDisabled() < 3 {
+			m.Sched.MigrateDisable(c)
+		}
+	case 9:
+		m.Sched.MigrateEnable(c)
+	case 10:
+		s.boost(c, other.Task, s.any().Task)
+	case 11:
+		if len(m.Threads()) < 30 {
+			s.spawn(c)
+		}
+	}
+}
+
+// boost lets p inherit from donor, or ends that. Who inherits lends to nobody, and the
+// other way round: the model's callers see to it that chains have an end.
+func (s *swarm) boost(c event.CPU, p, donor *sched.Task) {
+	lends := func(t *sched.Task) bool {
+		for _, d := range s.donor {
+			if d == t {
+				return true
+			}
+		}
+		return false
+	}
+	_, inherits := s.donor[donor]
+	if _, has := s.donor[p]; has || p == donor || inherits || lends(p) {
+		delete(s.donor, p)
+		s.m.Sched.Boost(c, p, nil)
+		return
+	}
+	s.donor[p] = donor
+	s.m.Sched.Boost(c, p, donor)
+}
+
+// wakeAll keeps blocked tasks from being forgotten: an interrupt every now and then.
+func (s *swarm) wakeAll(at event.Time) {
+	c := event.CPU(s.r.IntN(s.m.CPUs()))
+	s.m.Interrupt(at, c, func() {
+		s.m.Wake(c, s.any())
+		s.wakeAll(s.m.Now() + event.Time(s.r.IntN(1_000_000)))
+	})
+}
+
+// highest reports whether the best task of each CPU runs there, unless the current one
+// cannot be made to leave.
+func (s *swarm) highest() error {
+	for c := range event.CPU(s.m.CPUs()) {
+		curr := s.m.Sched.Curr(c)
+		if !s.free || s.kept[c] || !s.m.Preemptible(c) {
+			continue
+		}
+		for _, p := range s.tasks {
+			if !p.OnRQ() || p.CPU() != c || p == curr || p.Throttled() {
+				continue
+			}
+			if goesBefore(p, curr) {
+				return fmt.Errorf("CPU %d runs %d (prio %d) while %d (prio %d) waits there", c, curr.PID, curr.Prio(), p.PID, p.Prio())
+			}
+		}
+	}
+	return nil
+}
+
+// goesBefore reports whether p is of a higher class or priority than curr.
+func goesBefore(p, curr *sched.Task) bool {
+	switch {
+	case strings.HasPrefix(policyOf(curr), "stop"):
+		return false
+	case curr.PID == 0:
+		return true
+	case curr.Throttled():
+		return true
+	case p.Prio().Deadline() && curr.Prio().Deadline():
+		a, _ := p.Deadline()
+		b, _ := curr.Deadline()
+		return a < b
+	case p.Prio().Fair() && curr.Prio().Fair():
+		return false
+	}
+	return p.Prio() < curr.Prio()
+}
+
+// policyOf tells the stopper, which has the priority of FIFO 99.
+func policyOf(p *sched.Task) string {
+	if p.Attr.Policy > sched.Deadline {
+		return "stop"
+	}
+	return p.Attr.Policy.String()
+}
+
+// run lets the swarm live for a while, looking at the rules after everything that happens.
+func (s *swarm) run(until event.Time) error {
+	s.wakeAll(0)
+	at, steps := event.Time(0), 0
+	for s.m.Step(until) {
+		if steps++; s.m.Now() > at {
+			at, steps = s.m.Now(), 0
+		} else if steps > 10_000 {
+			return fmt.Errorf("at %d: time stands still", at)
+		}
+		if err := s.m.Sched.Check(s.tasks); err != nil {
+			return fmt.Errorf("at %d: %w", s.m.Now(), err)
+		}
+		if err := s.highest(); err != nil {
+			return fmt.Errorf("at %d: %w", s.m.Now(), err)
+		}
+		if s.mon.first != "" {
+			return fmt.Errorf("%s", s.mon.first)
+		}
+	}
+	return s.m.Err()
+}
+
+// TestRulesHoldAfterEveryEvent runs machines of all kinds with tasks that do everything to
+// each other.
+func TestRulesHoldAfterEveryEvent(t *testing.T) {
+	events := 0
+	for seed := range uint64(2500) {
+		s, p := newSwarm(seed, nil)
+		if err := s.run(30_000_000); err != nil {
+			t.Fatalf("seed %d, %d CPUs, %+v: %v", seed, p.cpus, p.cfg, err)
+		}
+		events += s.mon.n
+	}
+	if events < 1_000_000 {
+		t.Errorf("only %d events", events)
+	}
+}
+
+// TestSameBytesOnOneProcessorAndTwo: a run depends on nothing but its seed.
+func TestSameBytesOnOneProcessorAndTwo(t *testing.T) {
+	hash := func(seed uint64) uint64 {
+		h := fnv.New64a()
+		s, _ := newSwarm(seed, func(ev *event.Event) { fmt.Fprintf(h, "%+v\n", *ev) })
+		if err := s.run(10_000_000); err != nil {
+			t.Fatal(err)
+		}
+		return h.Sum64()
+	}
+	for seed := range uint64(20) {
+		before := runtime.GOMAXPROCS(1)
+		one := hash(seed)
+		runtime.GOMAXPROCS(2)
+		two := hash(seed)
+		runtime.GOMAXPROCS(before)
+		if one != two {
+			t.Fatalf("seed %d: the events differ", seed)
+		}
+	}
+}

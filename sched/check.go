@@ -1,0 +1,162 @@
+package sched
+
+import "fmt"
+
+// Check looks for broken rules of the scheduler's own state: a task that is lost or in two
+// queues, counts and maps that disagree with the queues, bandwidth that does not add up.
+// tasks are all that were ever made with NewTask. It is for tests, between operations.
+func (s *Sched) Check(tasks []*Task) error {
+	for _, rq := range s.rqs {
+		if err := s.checkRQ(rq); err != nil {
+			return fmt.Errorf("CPU %d: %w", rq.cpu, err)
+		}
+	}
+	thisBW := make([]int64, len(s.rqs))
+	runningBW := make([]int64, len(s.rqs))
+	total := int64(0)
+	for _, p := range tasks {
+		if err := s.checkTask(p); err != nil {
+			return fmt.Errorf("task %d: %w", p.PID, err)
+		}
+		d := &p.dl
+		if d.member || d.inactiveTimer {
+			total += d.dlBW
+		}
+		if !d.member {
+			continue
+		}
+		if d.uncounted {
+			continue
+		}
+		thisBW[p.cpu] += d.dlBW
+		if p.onRQ || d.nonContending {
+			runningBW[p.cpu] += d.dlBW
+		}
+	}
+	for c, rq := range s.rqs {
+		if rq.dl.thisBW != thisBW[c] || rq.dl.runningBW != runningBW[c] {
+			return fmt.Errorf("CPU %d: this_bw %d, running_bw %d; its tasks have %d, %d", c, rq.dl.thisBW, rq.dl.runningBW, thisBW[c], runningBW[c])
+		}
+	}
+	if s.dlBW != total {
+		return fmt.Errorf("total_bw %d; the tasks have %d", s.dlBW, total)
+	}
+	return nil
+}
+
+// checkTask looks at where one task is.
+func (s *Sched) checkTask(p *Task) error {
+	rq := s.rqs[p.cpu]
+	current := rq.curr == p
+	switch {
+	case p.onCPU != current:
+		return fmt.Errorf("on_cpu is %v, current on CPU %d: %v", p.onCPU, p.cpu, current)
+	case current && !p.onRQ:
+		return fmt.Errorf("it is current and not runnable")
+	case p.onRQ != (p.State == 0) && !current: // the current one may have said that it will sleep
+		return fmt.Errorf("on_rq is %v, state %s", p.onRQ, p.State)
+	case p.moving:
+		return fmt.Errorf("it is still on its way")
+	}
+	rt, dl, fair := p.rt.run.on, p.dl.queued(), p.se.node.in
+	in := p.class == rtClass && rt && !dl && !fair || p.class == dlClass && dl && !rt && !fair ||
+		p.class == fairClass && fair && !rt && !dl
+	none := !rt && !dl && !fair
+	switch {
+	case p.onRQ && !in && !(none && p.class == dlClass && p.dl.throttled):
+		return fmt.Errorf("it is runnable, and in the queues rt %v, dl %v, fair %v", rt, dl, fair)
+	case !p.onRQ && !none:
+		return fmt.Errorf("it sleeps, and is in a queue")
+	case p.rt.onRQ != rt:
+		return fmt.Errorf("the real-time class counts it %v, its list has it %v", p.rt.onRQ, rt)
+	}
+	wait := p.onRQ && !current && p.nrAllowed > 1
+	switch {
+	case p.rt.push.on != (wait && rt):
+		return fmt.Errorf("pushable for the real-time class: %v", p.rt.push.on)
+	case p.dl.push.in != (wait && dl):
+		return fmt.Errorf("pushable for the deadline class: %v", p.dl.push.in)
+	}
+	return nil
+}
+
+// checkRQ looks at the counts of one queue and at what other CPUs believe of it.
+func (s *Sched) checkRQ(rq *RQ) error {
+	n, err := rq.count()
+	if err != nil {
+		return err
+	}
+	stop := 0
+	if rq.stop != nil && rq.stop.onRQ {
+		stop = 1
+	}
+	if n += stop; rq.nrRunning != n {
+		return fmt.Errorf("nr_running %d, tasks in the queues %d", rq.nrRunning, n)
+	}
+	c := rq.cpu
+	idle := n == 0 && len(rq.wakeList) == 0
+	switch {
+	case !rq.curr.onCPU || rq.curr.cpu != c:
+		return fmt.Errorf("current is task %d of CPU %d", rq.curr.PID, rq.curr.cpu)
+	case s.idle.has(c) != idle:
+		return fmt.Errorf("idle mask says %v, %d tasks", s.idle.has(c), n)
+	case s.rto.has(c) != (rq.rt.highestNext() < noRTPrio):
+		return fmt.Errorf("rto_mask says %v", s.rto.has(c))
+	case s.dlo.has(c) != (rq.dl.pushable.n > 0):
+		return fmt.Errorf("dlo_mask says %v", s.dlo.has(c))
+	case rq.dl.nrRunning == 0 && s.cpupri.prio[c] != rq.rt.highest():
+		return fmt.Errorf("cpupri %d, highest %d", s.cpupri.prio[c], rq.rt.highest())
+	case s.cpudl.earliest[c] != rq.dl.earliest() || s.cpudl.free.has(c) != (rq.dl.nrRunning == 0):
+		return fmt.Errorf("cpudl %d, earliest deadline %d", s.cpudl.earliest[c], rq.dl.earliest())
+	case rq.callbacks != 0:
+		return fmt.Errorf("balance callbacks were not called")
+	}
+	return nil
+}
+
+// count walks over the queues and compares their orders and counts.
+func (rq *RQ) count() (int, error) {
+	rt, rr := 0, 0
+	for prio := range rq.rt.active.queue {
+		for l := rq.rt.active.queue[prio].head; l != nil; l = l.next {
+			if rt++; l.task.Attr.Policy == RR {
+				rr++
+			}
+			if int(l.task.prio) != prio || l.task.cpu != rq.cpu {
+				return 0, fmt.Errorf("task %d of CPU %d and priority %d is in list %d", l.task.PID, l.task.cpu, l.task.prio, prio)
+			}
+		}
+	}
+	if rq.rt.nrRunning != rt || rq.rt.rrNrRunning != rr {
+		return 0, fmt.Errorf("rt_nr_running %d, rr %d; in the lists %d, %d", rq.rt.nrRunning, rq.rt.rrNrRunning, rt, rr)
+	}
+	dl, err := rq.dl.queue.check(rq)
+	if err != nil {
+		return 0, err
+	}
+	if rq.dl.nrRunning != dl {
+		return 0, fmt.Errorf("dl_nr_running %d, in the queue %d", rq.dl.nrRunning, dl)
+	}
+	fair, err := rq.cfs.queue.check(rq)
+	return rt + dl + fair, err
+}
+
+// check walks over a tree of rq and returns how many it holds.
+func (t *tree) check(rq *RQ) (int, error) {
+	n := 0
+	var before *node
+	for at := t.first; at != nil; at = at.next() {
+		n++
+		switch {
+		case before != nil && at.before(before):
+			return n, fmt.Errorf("task %d is before %d in a tree", before.task.PID, at.task.PID)
+		case at.task.cpu != rq.cpu:
+			return n, fmt.Errorf("task %d of CPU %d is in a tree", at.task.PID, at.task.cpu)
+		}
+		before = at
+	}
+	if n != t.n {
+		return n, fmt.Errorf("a tree of %d tasks says %d", n, t.n)
+	}
+	return n, nil
+}

@@ -1,0 +1,235 @@
+package sched
+
+import "github.com/whylate/whylate/event"
+
+// Block says that the current task of c will sleep in the given state at the next
+// Schedule; set_current_state(). A wake before that takes it back.
+func (s *Sched) Block(c event.CPU, state event.State) {
+	s.rqs[c].curr.State = state
+}
+
+// Schedule chooses what c runs next and switches to it; __schedule(). preempt says that
+// the kernel made the current task leave inside the kernel (SM_PREEMPT): then it stays
+// runnable whatever its state, and its prev_state is R+. A task that leaves on its way to
+// user mode does so as if by itself, with R.
+func (s *Sched) Schedule(c event.CPU, preempt bool) Work {
+	s.begin()
+	rq := s.rqs[c]
+	prev := rq.curr
+	if s.cfg.HRTick || s.cfg.HRTickDL {
+		s.host.CancelTimer(Timer{Kind: TimerHRTick, CPU: c})
+	}
+	s.updateRQClock(rq)
+	state := prev.State
+	if preempt {
+		state = event.StatePreempted
+	} else if state != event.StateRunnable {
+		s.deactivateTask(rq, prev, flagSleep)
+	}
+	next := s.pickNextTask(rq, prev)
+	rq.needResched, rq.needReschedLazy = false, false
+	if next != prev {
+		rq.nrSwitches++
+		s.work.Switches++
+		s.emitSwitch(c, prev, next, state)
+		prev.onCPU, next.onCPU = false, true
+		rq.curr = next
+	}
+	s.balanceCallbacks(c, rq)
+	return s.work
+}
+
+// pickNextTask asks the classes in their order; pick_next_task().
+func (s *Sched) pickNextTask(rq *RQ, prev *Task) *Task {
+	s.work.Picks++
+	s.balance(rq, prev)
+	s.putPrevTask(rq, prev)
+	next := rq.firstRunnable()
+	if next == nil && s.newidleBalance(rq) {
+		next = rq.firstRunnable()
+	}
+	if next == nil {
+		next = rq.idle
+	}
+	s.setNextTask(rq, next, true)
+	return next
+}
+
+// firstRunnable returns the first task of the first class that has one, nil for none.
+func (rq *RQ) firstRunnable() *Task {
+	switch {
+	case rq.nrRunning == 0:
+		return nil
+	case rq.stop != nil && rq.stop.onRQ:
+		return rq.stop
+	case rq.dl.nrRunning > 0:
+		return rq.dl.queue.head()
+	case rq.rt.nrRunning > 0:
+		return rq.rt.active.first()
+	}
+	return rq.cfs.queue.head()
+}
+
+// balance pulls tasks from elsewhere where prev, which goes, leaves its class dry, from
+// its class downwards until something is runnable; put_prev_task_balance(). Idle and fair
+// tasks leave nothing to pull for.
+func (s *Sched) balance(rq *RQ, prev *Task) {
+	if prev.class > rtClass {
+		return
+	}
+	stop := rq.stop != nil && rq.stop.onRQ
+	if prev.class == stopClass && stop {
+		return
+	}
+	if prev.class <= dlClass {
+		if prev.class == dlClass && !prev.dl.queued() {
+			s.pullDLTask(rq)
+		}
+		if stop || rq.dl.nrRunning > 0 {
+			return
+		}
+	}
+	if !prev.rt.onRQ && rq.rt.highest() > prev.prio {
+		s.pullRTTask(rq)
+	}
+}
+
+func (s *Sched) putPrevTask(rq *RQ, prev *Task) {
+	switch prev.class {
+	case dlClass:
+		s.putPrevTaskDL(rq, prev)
+	case rtClass:
+		s.putPrevTaskRT(rq, prev)
+	case fairClass:
+		s.putPrevTaskFair(rq, prev)
+	case stopClass:
+		s.charge(rq, prev)
+	}
+}
+
+func (s *Sched) setNextTask(rq *RQ, next *Task, first bool) {
+	next.execStart = rq.clock
+	switch next.class {
+	case dlClass:
+		s.setNextTaskDL(rq, next, first)
+	case rtClass:
+		s.setNextTaskRT(rq, next, first)
+	case fairClass:
+		s.setNextTaskFair(rq, next, first)
+	}
+}
+
+// balanceCallbacks pushes and pulls what an operation left to do; balance_callbacks().
+func (s *Sched) balanceCallbacks(from event.CPU, rq *RQ) {
+	for rq.callbacks != 0 {
+		f := rq.callbacks
+		rq.callbacks = 0
+		if f&pullDLTasks != 0 {
+			s.pullDLTask(rq)
+		}
+		if f&pullRTTasks != 0 {
+			s.pullRTTask(rq)
+		}
+		if f&pushDLTasks != 0 {
+			s.pushDLTasks(from, rq)
+		}
+		if f&pushRTTasks != 0 {
+			s.pushRTTasks(from, rq)
+		}
+	}
+}
+
+// SchedulerTick is the tick of c; scheduler_tick(), sched_tick() from 6.10.
+func (s *Sched) SchedulerTick(c event.CPU) Work {
+	s.begin()
+	rq := s.rqs[c]
+	s.updateRQClock(rq)
+	if rq.needReschedLazy {
+		s.reschedCurr(c, rq) // it had its time to leave by itself
+	}
+	switch rq.curr.class {
+	case dlClass:
+		s.taskTickDL(rq, rq.curr, false)
+	case rtClass:
+		s.taskTickRT(rq, rq.curr)
+	case fairClass:
+		s.taskTickFair(rq, rq.curr)
+	}
+	s.kickIdle(rq)
+	s.checkDLOverrun(rq)
+	return s.work
+}
+
+// hrtick is the tick that was set for the moment at which the current task's time is up.
+func (s *Sched) hrtick(rq *RQ) {
+	s.updateRQClock(rq)
+	switch rq.curr.class {
+	case dlClass:
+		s.taskTickDL(rq, rq.curr, true)
+	case fairClass:
+		s.taskTickFair(rq, rq.curr)
+	}
+}
+
+// leastHRTick is the shortest time that an hrtick is set for; hrtick_start().
+const leastHRTick event.Time = 10_000
+
+// startHRTick is hrtick_start().
+func (s *Sched) startHRTick(rq *RQ, delay event.Time) {
+	s.host.SetTimer(Timer{Kind: TimerHRTick, CPU: rq.cpu}, s.host.Now()+max(delay, leastHRTick))
+}
+
+// CanStopTick reports whether the current task of c needs no tick: nobody waits whom the
+// tick would help; sched_can_stop_tick(). It is asked where NO_HZ_FULL is on.
+func (s *Sched) CanStopTick(c event.CPU) bool {
+	rq := s.rqs[c]
+	switch {
+	case rq.dl.nrRunning > 0:
+		return false
+	case rq.rt.rrNrRunning > 0:
+		return rq.rt.rrNrRunning == 1
+	case rq.rt.nrRunning > 0:
+		return true
+	}
+	return rq.cfs.queue.n <= 1
+}
+
+// Yield is sched_yield(2) of the current task of c; the caller schedules afterwards.
+func (s *Sched) Yield(c event.CPU) Work {
+	s.begin()
+	rq := s.rqs[c]
+	s.updateRQClock(rq)
+	switch rq.curr.class {
+	case dlClass:
+		s.yieldTaskDL(rq)
+	case rtClass:
+		s.requeueTaskRT(rq, rq.curr, false)
+	case fairClass:
+		s.yieldTaskFair(rq)
+	}
+	return s.work
+}
+
+// TimerExpired tells the scheduler that one of its timers has expired; at is the CPU that
+// serves it.
+func (s *Sched) TimerExpired(at event.CPU, t Timer) Work {
+	s.begin()
+	switch t.Kind {
+	case TimerDL:
+		s.dlTaskTimer(at, t.Task)
+	case TimerInactive:
+		s.inactiveTaskTimer(t.Task)
+	case TimerHRTick:
+		s.hrtick(s.rqs[t.CPU])
+	}
+	return s.work
+}
+
+// Exit ends the current task of c: the next Schedule switches it out for the last time.
+func (s *Sched) Exit(c event.CPU, state event.State) {
+	p := s.rqs[c].curr
+	p.State = state
+	if p.Attr.Policy == Deadline {
+		s.host.CancelTimer(Timer{Kind: TimerDL, CPU: p.cpu, Task: p})
+	}
+}

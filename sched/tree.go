@@ -1,0 +1,154 @@
+package sched
+
+// tree keeps tasks in the order of a key, equal ones by arrival, as the kernel's
+// red-black trees of fair and deadline tasks do. It is a treap: the shape is random but
+// for a given sequence of operations always the same. The zero tree is empty.
+type tree struct {
+	root  *node
+	first *node // leftmost
+	n     int
+	seq   uint64
+	noise uint64
+}
+
+// node is the place of a task in a tree.
+type node struct {
+	task            *Task
+	up, left, right *node
+	key             int64
+	seq             uint64
+	weight          uint64 // a parent's is the greater
+	in              bool
+}
+
+func (n *node) before(o *node) bool {
+	return n.key < o.key || n.key == o.key && n.seq < o.seq
+}
+
+// head returns the first task, nil if the tree is empty.
+func (t *tree) head() *Task {
+	if t.first == nil {
+		return nil
+	}
+	return t.first.task
+}
+
+// insert puts n behind all that have its key or a smaller one.
+func (t *tree) insert(n *node, key int64) {
+	t.seq++
+	t.n++
+	t.noise = t.noise*6364136223846793005 + 1442695040888963407
+	n.key, n.seq, n.weight, n.in = key, t.seq, t.noise>>11, true
+	n.up, n.left, n.right = nil, nil, nil
+	if t.root == nil {
+		t.root, t.first = n, n
+		return
+	}
+	leftmost := true
+	for at := t.root; ; {
+		next := &at.left
+		if at.key <= key {
+			next, leftmost = &at.right, false
+		}
+		if *next == nil {
+			*next, n.up = n, at
+			break
+		}
+		at = *next
+	}
+	if leftmost {
+		t.first = n
+	}
+	for n.up != nil && n.up.weight < n.weight {
+		t.rotateUp(n)
+	}
+}
+
+// remove takes n out.
+func (t *tree) remove(n *node) {
+	if !n.in {
+		return
+	}
+	t.n--
+	if t.first == n {
+		t.first = n.next()
+	}
+	for n.left != nil && n.right != nil {
+		if n.left.weight > n.right.weight {
+			t.rotateUp(n.left)
+		} else {
+			t.rotateUp(n.right)
+		}
+	}
+	child := n.left
+	if child == nil {
+		child = n.right
+	}
+	if child != nil {
+		child.up = n.up
+	}
+	t.replace(n, child)
+	n.up, n.left, n.right, n.in = nil, nil, nil, false
+}
+
+// replace hangs child where n hangs.
+func (t *tree) replace(n, child *node) {
+	switch {
+	case n.up == nil:
+		t.root = child
+	case n.up.left == n:
+		n.up.left = child
+	default:
+		n.up.right = child
+	}
+}
+
+// rotateUp makes n the parent of its parent.
+func (t *tree) rotateUp(n *node) {
+	p := n.up
+	if p.left == n {
+		if p.left = n.right; n.right != nil {
+			n.right.up = p
+		}
+		n.right = p
+	} else {
+		if p.right = n.left; n.left != nil {
+			n.left.up = p
+		}
+		n.left = p
+	}
+	t.replace(p, n)
+	n.up, p.up = p.up, n
+}
+
+// next returns the one behind n, nil for the last.
+func (n *node) next() *node {
+	if n.right != nil {
+		for n = n.right; n.left != nil; n = n.left {
+		}
+		return n
+	}
+	for n.up != nil && n.up.right == n {
+		n = n.up
+	}
+	return n.up
+}
+
+// last returns the rightmost, nil if the tree is empty.
+func (t *tree) last() *node {
+	n := t.root
+	for n != nil && n.right != nil {
+		n = n.right
+	}
+	return n
+}
+
+// raise gives n, which is in the tree, a greater key. Mostly it stays in its place.
+func (t *tree) raise(n *node, key int64) {
+	if next := n.next(); next == nil || key < next.key {
+		n.key = key
+		return
+	}
+	t.remove(n)
+	t.insert(n, key)
+}
