@@ -33,7 +33,8 @@ func (b *builder) op(e *rtapp.Event) (workload.Op, error) {
 	case rtapp.Mem, rtapp.MemRun, rtapp.IORun:
 		return b.memory(e)
 	case rtapp.Fork:
-		op.Kind, op.Ref = workload.OpFork, -1
+		op.Kind, op.Ref, op.Site = workload.OpFork, -1, b.plan.Load.Forks
+		b.plan.Load.Forks++
 		for i := range b.file.Tasks {
 			if b.file.Tasks[i].Name == e.Ref {
 				op.Ref = i

@@ -5,9 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/explain"
 	"github.com/whylate/whylate/scenario"
+	"github.com/whylate/whylate/sched"
 )
 
 // TestWhatTheModelDoesNotKnowIsRefused by name, never passed over.
@@ -20,9 +23,65 @@ func TestWhatTheModelDoesNotKnowIsRefused(t *testing.T) {
 		{"devices", `{"global": {"io_device": "/dev/sda"}, "tasks": {"a": {"iorun": 4096}}}`, "devices"},
 		{"clamps of a phase", `{"tasks": {"a": {"phases": {"p": {"util_max": 100, "run": 100}}}}}`, "utilisation clamps"},
 	} {
-		_, err := scenario.Read("f.json", []byte(c.file))
+		_, err := scenario.Read("f.json", []byte(c.file), scenario.Options{})
 		if !errors.Is(err, scenario.ErrNotModelled) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one that names %q", c.name, err, c.want)
+		}
+	}
+}
+
+// TestTheObjectWhylate sets up the machine that it describes.
+func TestTheObjectWhylate(t *testing.T) {
+	plan, err := scenario.Read("f.json", []byte(`{
+		"global": {"duration": 1}, "tasks": {"a": {"run": 100}},
+		"whylate": {
+			"kernel": "6.1.176-rt", "seed": 7,
+			"topology": {"threads_per_core": 2, "cores_per_llc": 2, "llcs_per_node": 2},
+			"settings": {"sched_rt_runtime_us": 500000, "HZ": 1000, "preempt": "full", "sched_rr_timeslice_ms": 20},
+			"features": {"HRTICK_DL": true, "RT_PUSH_IPI": false},
+			"costs": {"switch": "3us", "timer_slack": 0},
+			"variants": {"wide": ["set sched_rt_runtime_us=-1", "task=a policy=fifo prio=9"], "none": []}
+		}}`), scenario.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup, err := plan.Setup()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := setup.Machine.Sched
+	got := []any{setup.Kernel.Profile.Name, setup.Load.Seed, c.CPUs, c.CPUsPerLLC, c.DLBandwidth, c.Tick, c.Preempt, c.RRTimeslice, c.HRTickDL, c.RTPushIPI, setup.Machine.Costs.Switch, setup.Load.TimerSlack}
+	want := []any{"6.1-rt", uint64(7), 8, 4, int64(1 << 19), 1 * ms, sched.PreemptFull, 20, true, false, 3 * us, event.Time(0)}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("setup (-want +got):\n%s", diff)
+	}
+	if err := plan.Vary("wide"); err != nil {
+		t.Fatal(err)
+	}
+	if setup, err = plan.Setup(); err != nil {
+		t.Fatal(err)
+	}
+	if a := setup.Load.Tasks[0].Attr; setup.Machine.Sched.DLBandwidth >= 0 || a.Policy != sched.FIFO || a.Priority != 9 {
+		t.Errorf("the variant left bandwidth %d and %+v", setup.Machine.Sched.DLBandwidth, *a)
+	}
+	if err := plan.Vary("narrow"); err == nil || !strings.Contains(err.Error(), "wide") {
+		t.Errorf("an unknown variant: %v, want the names of the known ones", err)
+	}
+}
+
+// TestPartsOfTheObjectThatAreNotModelled are refused, too.
+func TestPartsOfTheObjectThatAreNotModelled(t *testing.T) {
+	for part, want := range map[string]string{
+		`"idle_states": {"C1": {"latency": 2, "residency": 2}}`:                "idle states",
+		`"cgroups": {"/web": {"cpu.weight": 50}}`:                              "control groups",
+		`"irqs": {"14-pata": {"every": 1000, "hard": 10}}`:                     "interrupts of devices",
+		`"tasks": {"a": {"mm_bytes": 4096}}`:                                   "teardown of memory",
+		`"cpus": 2, "topology": {"llcs_per_node": 2, "capacity": [1024, 512]}`: "unequal capacity",
+		`"costs": {"switch": [1, 2]}`:                                          "costs that vary",
+	} {
+		_, err := scenario.Read("f.json", []byte(`{"global": {"duration": 1}, "tasks": {"a": {"run": 100}}, "whylate": {`+part+`}}`), scenario.Options{})
+		if !errors.Is(err, scenario.ErrNotModelled) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want one that names %q", part, err, want)
 		}
 	}
 }
@@ -36,7 +95,7 @@ func TestScenariosThatCannotRun(t *testing.T) {
 		{"negative time", `{"global": {"duration": 1}, "tasks": {"a": {"run": -100}}}`, "negative"},
 		{"no policy", `{"global": {"duration": 1}, "tasks": {"a": {"policy": "SCHED_BEST", "run": 100}}}`, "SCHED_BEST"},
 	} {
-		plan, err := scenario.Read("f.json", []byte(c.file))
+		plan, err := scenario.Read("f.json", []byte(c.file), scenario.Options{})
 		if err == nil {
 			_, err = plan.Setup()
 		}
@@ -53,7 +112,7 @@ func TestTheKernelsVerdict(t *testing.T) {
 		{"affinity of a deadline task", `{"global": {"duration": 1}, "tasks": {"dl": {"policy": "SCHED_DEADLINE", "dl-runtime": 1000, "dl-period": 10000, "cpus": [0], "run": 100, "timer": {"ref": "unique", "period": 10000}}, "b": {"cpus": [1], "sleep": 1000}}}`, "EBUSY"},
 		{"a deadline task that forks", `{"global": {"duration": 1}, "tasks": {"dl": {"policy": "SCHED_DEADLINE", "dl-runtime": 1000, "dl-period": 10000, "fork": "b", "sleep": 1000}, "b": {"instance": 0, "loop": 1, "run": 10}}}`, "EAGAIN"},
 	} {
-		plan, err := scenario.Read("f.json", []byte(c.file))
+		plan, err := scenario.Read("f.json", []byte(c.file), scenario.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +143,7 @@ func TestTheKernelsVerdict(t *testing.T) {
 
 // TestLoopsOfWorkAreWhole as rt-app makes them from a calibration that the file gives.
 func TestLoopsOfWorkAreWhole(t *testing.T) {
-	plan, err := scenario.Read("f.json", []byte(`{"global": {"duration": 1, "calibration": 188}, "tasks": {"a": {"run": 1000, "run1": 2500000}}}`))
+	plan, err := scenario.Read("f.json", []byte(`{"global": {"duration": 1, "calibration": 188}, "tasks": {"a": {"run": 1000, "run1": 2500000}}}`), scenario.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

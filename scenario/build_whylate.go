@@ -39,9 +39,6 @@ func (b *builder) extend(w *rtapp.Whylate) error {
 	}
 	for _, list := range [][]rtapp.Setting{w.Settings, w.Features} {
 		for _, s := range list {
-			if _, err := settingNamed(s.Name); err != nil {
-				return fmt.Errorf("%s: %w", s.Pos, err)
-			}
 			p.Values = append(p.Values, Value{s.Name, s.Value})
 		}
 	}
@@ -135,7 +132,8 @@ type namedCost struct {
 func (c *Costs) named() []namedCost {
 	m := &c.Machine
 	return []namedCost{
-		{"switch", &m.Switch}, {"ipi", &m.IPI}, {"wake", &m.Wake},
+		{"switch", &m.Switch}, {"ipi", &m.IPI}, {"wake", &m.Wake}, {"irq", &m.IRQ}, {"idle_exit", &m.IdleExit},
+		{"tick", &m.Tick}, {"pick", &m.Pick}, {"enqueue", &m.Enqueue}, {"migrate", &m.Migrate}, {"search", &m.Search},
 		{"op", &c.Op}, {"timer_slack", &c.Slack},
 	}
 }

@@ -106,7 +106,7 @@ var recordedStart = map[string]event.Time{"dl": 17_288_877, "fifo30": 17_279_499
 // clock is CLOCK_MONOTONIC minus base, a multiple of the tick.
 func recorded(t *testing.T) *scenario.Plan {
 	t.Helper()
-	plan, err := scenario.Open(shared.Path(t, "traces/rtapp-v61rt-smp1/rtapp.json"), nil)
+	plan, err := scenario.Open(shared.Path(t, "traces/rtapp-v61rt-smp1/rtapp.json"), scenario.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

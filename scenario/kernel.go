@@ -18,22 +18,25 @@ type Kernel struct {
 
 // kernelTraits are the traits of a profile that its facts do not have.
 type kernelTraits struct {
-	preempt       sched.PreemptModel
-	statRuntimeRT bool // real-time tasks emit sched_stat_runtime
-	pushIPI       bool // RT_PUSH_IPI
-	ttwuQueue     bool // TTWU_QUEUE
+	preempt        sched.PreemptModel
+	lazy           bool // fair tasks ask each other lazily to leave (Debian's RT patch)
+	statRuntimeRT  bool // real-time tasks emit sched_stat_runtime
+	statNoVruntime bool // without vruntime in it
+	grubBeforeMax  bool // reclaiming as up to 6.4
+	pushIPI        bool // RT_PUSH_IPI
+	ttwuQueue      bool // TTWU_QUEUE
 }
 
 // traits by profile, as the kernels of a distribution are built. Confirmed by recordings:
 // 6.1, 6.1-rt, 6.12 and 6.12-rt.
 var traits = map[string]kernelTraits{
-	"3.4-rt":  {preempt: sched.PreemptRT, statRuntimeRT: true},
-	"4.11":    {preempt: sched.PreemptVoluntary, statRuntimeRT: true, ttwuQueue: true},
-	"6.1":     {preempt: sched.PreemptVoluntary, statRuntimeRT: true, ttwuQueue: true},
-	"6.1-rt":  {preempt: sched.PreemptRT, statRuntimeRT: true, pushIPI: true},
-	"6.12":    {preempt: sched.PreemptVoluntary, ttwuQueue: true},
-	"6.12-rt": {preempt: sched.PreemptRT, pushIPI: true},
-	"6.18":    {preempt: sched.PreemptVoluntary, ttwuQueue: true},
+	"3.4-rt":  {preempt: sched.PreemptRT, grubBeforeMax: true},
+	"4.11":    {preempt: sched.PreemptVoluntary, grubBeforeMax: true, ttwuQueue: true},
+	"6.1":     {preempt: sched.PreemptVoluntary, statRuntimeRT: true, grubBeforeMax: true, ttwuQueue: true},
+	"6.1-rt":  {preempt: sched.PreemptRT, lazy: true, statRuntimeRT: true, grubBeforeMax: true, pushIPI: true},
+	"6.12":    {preempt: sched.PreemptVoluntary, statRuntimeRT: true, statNoVruntime: true, ttwuQueue: true},
+	"6.12-rt": {preempt: sched.PreemptRT, lazy: true, statRuntimeRT: true, statNoVruntime: true, pushIPI: true},
+	"6.18":    {preempt: sched.PreemptVoluntary, statRuntimeRT: true, statNoVruntime: true, ttwuQueue: true},
 }
 
 // DefaultKernel is the profile of a scenario that names none.
@@ -62,8 +65,9 @@ func (k *Kernel) config(cpus int) sched.Config {
 	f, t := k.facts(), traits[k.Profile.Name]
 	c := sched.DefaultConfig(cpus)
 	c.Tick = event.Time(f.Tick)
-	c.Preempt = t.preempt
-	c.StatRuntimeRT = t.statRuntimeRT
+	c.Preempt, c.Lazy = t.preempt, t.lazy
+	c.StatRuntimeRT, c.StatNoVruntime = t.statRuntimeRT, t.statNoVruntime
+	c.GRUBBeforeMax = t.grubBeforeMax
 	c.RTPushIPI = t.pushIPI
 	c.TTWUQueue = t.ttwuQueue
 	c.DLBandwidth = bandwidth(f.RTRuntime, f.RTPeriod)

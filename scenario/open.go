@@ -3,6 +3,7 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
@@ -10,20 +11,47 @@ import (
 	"github.com/whylate/whylate/scenario/rtapp"
 )
 
+// Options say how a scenario is read.
+type Options struct {
+	// Args are the options of the program that a template stands for.
+	Args []string
+	// Workgen keeps duplicate keys of a file in their order, as rt-app's script workgen
+	// does, where rt-app itself keeps the last value.
+	Workgen bool
+	// Stdin is read for the name "-".
+	Stdin io.Reader
+}
+
+// mostBytes bounds what is read of a file.
+const mostBytes = 16 << 20
+
 // Open returns the plan of the scenario file name. Where there is no such file and name is
-// that of a template, it is the template's with args as the options of its program.
-func Open(name string, args []string) (*Plan, error) {
-	text, err := os.ReadFile(name)
+// that of a template, it is the template's.
+func Open(name string, o Options) (*Plan, error) {
+	text, err := load(name, o.Stdin)
 	if errors.Is(err, fs.ErrNotExist) && isTemplate(name) {
-		return FromTemplate(name, args)
+		return FromTemplate(name, o.Args)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the scenario: %w", err)
 	}
-	if len(args) > 0 {
+	if len(o.Args) > 0 {
 		return nil, fmt.Errorf("%s is a file: it takes no options", name)
 	}
-	return Read(name, text)
+	return Read(name, text, o)
+}
+
+// load returns the text of a file, at most one byte more than may be.
+func load(name string, stdin io.Reader) ([]byte, error) {
+	if name == "-" && stdin != nil {
+		return io.ReadAll(io.LimitReader(stdin, mostBytes+1))
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, mostBytes+1))
+	return text, errors.Join(err, f.Close())
 }
 
 func isTemplate(name string) bool {
@@ -37,8 +65,19 @@ func isTemplate(name string) bool {
 
 // Read returns the plan of a scenario in rt-app's JSON; name is only printed. Warnings of
 // the file become notes of the plan.
-func Read(name string, text []byte) (*Plan, error) {
-	f, warnings, err := rtapp.Parse(name, text, rtapp.Options{})
+func Read(name string, text []byte, o Options) (*Plan, error) {
+	ro := rtapp.Options{Workgen: o.Workgen, Stdin: name == "-"}
+	for _, s := range settings {
+		if s.Feature {
+			ro.Features = append(ro.Features, s.Name)
+		} else {
+			ro.Settings = append(ro.Settings, s.Name)
+		}
+	}
+	for _, c := range new(Costs).named() {
+		ro.Costs = append(ro.Costs, c.name)
+	}
+	f, warnings, err := rtapp.Parse(name, text, ro)
 	if err != nil {
 		return nil, err
 	}

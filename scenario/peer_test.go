@@ -106,7 +106,7 @@ func runRtApp(t *testing.T, program, file string) (map[string]rounds, []turn) {
 // in their order.
 func runModel(t *testing.T, file string) (map[string]rounds, []turn) {
 	t.Helper()
-	plan, err := scenario.Open(file, nil)
+	plan, err := scenario.Open(file, scenario.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,10 +38,10 @@ type Costs struct {
 	Slack   event.Time // timer slack of tasks that are neither real-time nor deadline
 }
 
-// DefaultCosts are those of a machine of the usual size. The timer slack is the kernel's
-// own default; the others are the order of magnitude that traces show.
+// DefaultCosts are those of a machine of the usual size; the timer slack is the kernel's
+// own default.
 func DefaultCosts() Costs {
-	return Costs{Machine: machine.Costs{Switch: 1_000, IPI: 1_000, Wake: 500}, Op: 200, Slack: 50_000}
+	return Costs{Machine: machine.TypicalCosts(), Op: 200, Slack: 50_000}
 }
 
 const (
@@ -77,9 +77,10 @@ func (p *Plan) Setup() (*Setup, error) {
 		load.PID = firstPID
 	}
 	s := &Setup{Kernel: k, Load: &load, Limits: slices.Clone(p.Notes)}
-	s.Machine = machine.Config{Sched: k.config(cpus), Costs: p.Costs.Machine}
+	s.Machine = machine.Config{Sched: k.config(cpus), Costs: p.Costs.Machine, DLTimerEvents: true}
+	s.Machine.Sched.CPUsPerLLC = p.CPUsPerLLC
 	f := k.facts()
-	t := tuning{config: &s.Machine.Sched, rtRuntime: f.RTRuntime / 1000, rtPeriod: f.RTPeriod / 1000, rrTimesliceMS: 100}
+	t := tuning{config: &s.Machine.Sched, machine: &s.Machine, rtRuntime: f.RTRuntime / 1000, rtPeriod: f.RTPeriod / 1000, rrTimesliceMS: 100}
 	for _, v := range p.Values {
 		setting, err := settingNamed(v.Name)
 		if err != nil {

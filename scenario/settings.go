@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/sched"
 )
 
@@ -15,6 +16,7 @@ type Setting struct {
 	Values  string // what it takes
 	Default string // where kernels do not differ
 	Meaning string
+	Feature bool // of /sys/kernel/debug/sched/features
 
 	set func(*tuning, string) error
 }
@@ -22,6 +24,7 @@ type Setting struct {
 // tuning is what settings change: a scheduler's configuration, and what it is made from.
 type tuning struct {
 	config             *sched.Config
+	machine            *machine.Config
 	rtRuntime          int64 // µs, −1: no limit
 	rtPeriod           int64 // µs
 	rrTimesliceMS      int64
@@ -32,23 +35,32 @@ type tuning struct {
 func Settings() []Setting { return settings }
 
 var settings = []Setting{
-	{"sched_rt_runtime_us", "µs, −1: no limit", "950000", "share of real-time and deadline tasks: admission of deadline tasks; real-time tasks are not throttled by the model yet",
+	{"sched_rt_runtime_us", "µs, −1: no limit", "950000", "share of real-time and deadline tasks: admission of deadline tasks; real-time tasks are not throttled by the model yet", false,
 		func(t *tuning, v string) error { return number(v, -1, 1<<40, &t.rtRuntime) }},
-	{"sched_rt_period_us", "µs", "1000000", "period of sched_rt_runtime_us",
+	{"sched_rt_period_us", "µs", "1000000", "period of sched_rt_runtime_us", false,
 		func(t *tuning, v string) error { return number(v, 1, 1<<40, &t.rtPeriod) }},
-	{"sched_rr_timeslice_ms", "ms", "100", "turn of a SCHED_RR task, in whole ticks",
+	{"sched_rr_timeslice_ms", "ms", "100", "turn of a SCHED_RR task, in whole ticks", false,
 		func(t *tuning, v string) error { return number(v, 1, 1<<31, &t.rrTimesliceMS) }},
-	{"HZ", "100, 250, 300, 1000", "250", "ticks in a second",
+	{"HZ", "100, 250, 300, 1000", "250", "ticks in a second", false,
 		func(t *tuning, v string) error { return setHZ(t, v) }},
-	{"preempt", "none, voluntary, full, lazy, rt", "by kernel", "preemption model",
+	{"preempt", "none, voluntary, full, lazy, rt", "by kernel", "preemption model", false,
 		func(t *tuning, v string) error { return setPreempt(t, v) }},
-	{"HRTICK", "on, off", "off", "a tick of its own at the end of a slice",
+	{"highres", "on, off", "on", "high-resolution timers; off: every timer waits for the next tick", false,
+		func(t *tuning, v string) error {
+			var high bool
+			err := onOff(v, &high)
+			t.machine.LowRes = !high
+			return err
+		}},
+	{"nohz", "idle, full, off", "idle", "when a CPU does without its tick", false,
+		func(t *tuning, v string) error { return setNoHZ(t, v) }},
+	{"HRTICK", "on, off", "off", "a tick of its own at the end of a slice", true,
 		func(t *tuning, v string) error { return onOff(v, &t.config.HRTick) }},
-	{"HRTICK_DL", "on, off", "off", "the runtime of deadline tasks ends to the ns, not at ticks",
+	{"HRTICK_DL", "on, off", "off", "the runtime of deadline tasks ends to the ns, not at ticks", true,
 		func(t *tuning, v string) error { return onOff(v, &t.config.HRTickDL) }},
-	{"RT_PUSH_IPI", "on, off", "by kernel", "a CPU that wants work asks the overloaded one to push",
+	{"RT_PUSH_IPI", "on, off", "by kernel", "a CPU that wants work asks the overloaded one to push", true,
 		func(t *tuning, v string) error { return onOff(v, &t.config.RTPushIPI) }},
-	{"TTWU_QUEUE", "on, off", "by kernel", "the woken task's CPU finishes a wake from afar",
+	{"TTWU_QUEUE", "on, off", "by kernel", "the woken task's CPU finishes a wake from afar", true,
 		func(t *tuning, v string) error { return onOff(v, &t.config.TTWUQueue) }},
 }
 
@@ -106,6 +118,20 @@ func setPreempt(t *tuning, v string) error {
 		}
 	}
 	return fmt.Errorf("preemption model %q is not none, voluntary, full, lazy or rt", v)
+}
+
+func setNoHZ(t *tuning, v string) error {
+	switch v {
+	case "idle":
+		t.machine.NoHZ = machine.NoHZIdle
+	case "full":
+		t.machine.NoHZ = machine.NoHZFull
+	case "off":
+		t.machine.NoHZ = machine.HZPeriodic
+	default:
+		return fmt.Errorf("%q is not idle, full or off", v)
+	}
+	return nil
 }
 
 // apply puts what the sysctls say into the configuration.

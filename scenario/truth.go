@@ -50,19 +50,16 @@ func (w *witness) see(ev *event.Event) {
 	case event.SchedSwitch:
 		w.hold(ev.Time, ev.CPU, ev.Next, ev.NextPrio)
 	case event.SchedPISetprio:
-		if cur := w.m.Sched.Curr(ev.CPU); cur.PID == ev.Task {
-			w.hold(ev.Time, ev.CPU, ev.Task, ev.NextPrio)
+		// Who lends its priority may be on another CPU than who gets it.
+		if t := w.task(ev.Task); t != nil && w.m.Sched.Curr(t.CPU()) == t {
+			w.hold(ev.Time, t.CPU(), ev.Task, ev.NextPrio)
 		}
 	case event.SchedProcessExit:
 		w.dying[ev.Task] = true
 		w.hold(ev.Time, ev.CPU, ev.Task, ev.TaskPrio)
 	}
 	for _, t := range w.known {
-		if t.Attr.Policy == sched.Deadline {
-			if d, ok := any(t).(interface{ Throttled() bool }); ok {
-				w.log.Throttle(ev.Time, t.PID, d.Throttled())
-			}
-		}
+		w.log.Throttle(ev.Time, t.PID, t.Attr.Policy == sched.Deadline && t.Throttled())
 	}
 }
 

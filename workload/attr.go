@@ -59,19 +59,13 @@ func (p *thread) place(cpus []event.CPU) machine.Step {
 		return proceed
 	}
 	p.cpus = cpus
-	m, t := p.run.m, p.th.Task
-	move, _, err := m.Sched.SetAffinity(t.CPU(), t, cpus)
-	if err != nil {
+	t := p.th.Task
+	// Where it may not stay, the stopper preempts and moves it.
+	if _, _, err := p.run.m.Sched.SetAffinity(t.CPU(), t, cpus); err != nil {
 		p.run.refuse(fmt.Errorf("%s: sched_setaffinity: %w", p.name, err))
 		return gone
 	}
-	if !move {
-		return proceed
-	}
-	// The stopper of this CPU would take the task away. It is no thread of the machine, so
-	// the task leaves by itself and is placed anew.
-	m.At(m.Now(), func() { m.Wake(t.CPU(), p.th) })
-	return machine.Step{Kind: machine.StepBlock, State: event.StateDisk}
+	return proceed
 }
 
 // NormalPrio is the kernel's priority number of a without inheritance; normal_prio().

@@ -226,8 +226,8 @@ func TestSemaphoresRemember(t *testing.T) {
 func TestForkedThreads(t *testing.T) {
 	child := once("kid", 30, runFor(1*ms))
 	child.Instances = 0
-	r := play(t, 1, 50*ms, &workload.Spec{Duration: -1, Tasks: []workload.Task{
-		once("pa", 40, sleep(1*ms), workload.Op{Kind: workload.OpFork, Ref: 1}, runFor(1*ms), workload.Op{Kind: workload.OpFork, Ref: 1}),
+	r := play(t, 1, 50*ms, &workload.Spec{Duration: -1, Forks: 2, Tasks: []workload.Task{
+		once("pa", 40, sleep(1*ms), workload.Op{Kind: workload.OpFork, Ref: 1}, runFor(1*ms), workload.Op{Kind: workload.OpFork, Ref: 1, Site: 1}),
 		child,
 	}})
 	var forks []string
@@ -243,7 +243,7 @@ func TestForkedThreads(t *testing.T) {
 	// own, it stands in front of its new equals: so the second kid goes first.
 	r.wantRan(t, `0 idle
 		1000 pa-0
-		2000 kid-2-0001
+		2000 kid-2-0000
 		3000 kid-1-0000`)
 	if !r.run.Done() {
 		t.Error("the main thread did not wait for the forked ones")

@@ -42,7 +42,7 @@ func (p *thread) do(op *Op) (step machine.Step, over bool) {
 	case OpYield:
 		return machine.Step{Kind: machine.StepYield}, true
 	case OpFork:
-		return p.forkTask(op.Ref), true
+		return p.forkTask(op.Ref, op.Site), true
 	}
 	return p.wait(op)
 }
@@ -124,17 +124,17 @@ func (p *thread) timer(op *Op, t *timer) (machine.Step, bool) {
 
 // forkTask creates a thread from a task; pthread_create() fails for a deadline task, which
 // may not fork.
-func (p *thread) forkTask(task int) machine.Step {
+func (p *thread) forkTask(task, site int) machine.Step {
 	r := p.run
 	if p.th.Task.Attr.Policy == sched.Deadline {
 		r.refuse(errForkDeadline(p.name))
 		return gone
 	}
-	if r.forks[task] >= forksLimit {
+	if r.forks[site] >= forksLimit {
 		r.refuse(errForkLimit(p.name, r.spec.Tasks[task].Name))
 		return gone
 	}
-	if _, err := r.newThread(p.th, task, true); err != nil {
+	if _, err := r.newThread(p.th, task, site); err != nil {
 		r.refuse(err)
 		return gone
 	}

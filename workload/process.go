@@ -15,7 +15,7 @@ func errForkDeadline(name string) error {
 }
 
 func errForkLimit(name, task string) error {
-	return fmt.Errorf("%s: fork: more than %d threads of task %s", name, forksLimit, task)
+	return fmt.Errorf("%s: more than %d forks of task %s: rt-app exits", name, forksLimit, task)
 }
 
 // process is the main thread: it creates the others, sleeps, cancels them and waits for
@@ -39,7 +39,7 @@ func (p *process) Next(m *machine.Machine, _ *machine.Thread) machine.Step {
 	}
 	if p.task < len(r.spec.Tasks) {
 		p.made++
-		if _, err := r.newThread(p.th, p.task, false); err != nil {
+		if _, err := r.newThread(p.th, p.task, -1); err != nil {
 			r.refuse(err)
 			return gone
 		}

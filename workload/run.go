@@ -31,7 +31,7 @@ type Run struct {
 	timers   []timer
 	queues   []queue
 	barriers []barrier
-	forks    []int // how many threads of each task were forked
+	forks    []int // how many threads each fork operation has created
 
 	start    gate // the barrier at which all threads meet before they begin
 	zero     event.Time
@@ -47,7 +47,7 @@ func Load(m *machine.Machine, spec *Spec) (*Run, error) {
 		return nil, err
 	}
 	r := &Run{m: m, spec: spec, zero: event.NoTime, conds: make([]cond, spec.Conds), sems: make([]semaphore, spec.Sems),
-		timers: make([]timer, spec.Timers), queues: make([]queue, spec.Queues), forks: make([]int, len(spec.Tasks))}
+		timers: make([]timer, spec.Timers), queues: make([]queue, spec.Queues), forks: make([]int, spec.Forks)}
 	for _, mu := range spec.Mutexes {
 		r.mutexes = append(r.mutexes, &mutex{pi: mu.PI})
 	}
@@ -141,6 +141,9 @@ func (s *Spec) checkOp(t *Task, op *Op) error {
 	case OpSemPost, OpSemWait:
 		n = s.Sems
 	case OpFork:
+		if op.Site < 0 || op.Site >= s.Forks {
+			return fmt.Errorf("fork %d is more than the %d of the load", op.Site, s.Forks)
+		}
 		n = len(s.Tasks)
 	case OpEnqueue, OpRelease:
 		n = s.Queues

@@ -18,6 +18,7 @@ type Spec struct {
 	Sems     int // semaphores, initially 0
 	Timers   int // timers that all threads share
 	Queues   int // queues of OpEnqueue and OpRelease
+	Forks    int // fork operations: each creates at most 1,024 threads
 	Barriers []Barrier
 
 	// Duration is how long the main thread sleeps before it cancels all; negative: until
@@ -91,7 +92,7 @@ const (
 	OpSemPost                 // semaphore Ref
 	OpSemWait                 // semaphore Ref
 	OpYield                   // sched_yield
-	OpFork                    // a thread of task Ref
+	OpFork                    // a thread of task Ref; Site numbers the operation among all forks
 	OpEnqueue                 // wait in queue Ref until it is released
 	OpRelease                 // wake all that are in queue Ref, one after the other
 )
@@ -113,6 +114,7 @@ type Op struct {
 	Jitter event.Time
 	Ref    int
 	Mutex  int
+	Site   int
 	Timer  TimerMode
 	Mode   machine.Mode
 	Piece  event.Time // OpRuntime; 0: 32 µs

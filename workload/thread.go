@@ -68,20 +68,22 @@ type timer struct {
 	init bool
 }
 
-// newThread creates the thread with the next index as a child of th.
-func (r *Run) newThread(parent *machine.Thread, task int, fork bool) (*thread, error) {
+// newThread creates the thread with the next index as a child of th. site is the fork
+// operation, −1 for a thread that begins with the others.
+func (r *Run) newThread(parent *machine.Thread, task, site int) (*thread, error) {
+	fork := site >= 0
 	t := &r.spec.Tasks[task]
 	p := &thread{run: r, task: t, index: len(r.threads), fork: fork, timers: make([]timer, t.Timers)}
 	switch {
 	case t.Comm != "":
 		p.name = t.Comm
 	case fork:
-		p.name = fmt.Sprintf("%s-%d-%04d", t.Name, p.index, r.forks[task])
+		p.name = fmt.Sprintf("%s-%d-%04d", t.Name, p.index, r.forks[site])
 	default:
 		p.name = fmt.Sprintf("%s-%d", t.Name, p.index)
 	}
 	if fork {
-		r.forks[task]++
+		r.forks[site]++
 	}
 	// A child begins with the policy and the CPUs of its parent.
 	parentTask := parent.Task

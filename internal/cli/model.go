@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ import (
 
 const runLong = `Run a scenario in the model of the scheduler and explain it like a recorded trace.
 
-SCENARIO is a file in rt-app's JSON, which may have an object "whylate" for what rt-app
+SCENARIO is a file in rt-app's JSON, - for standard input, which may have an object "whylate" for what rt-app
 has no words for, or the name of a load that needs no file: cyclictest or schbench, with
 the options of the real program after --.
 
@@ -42,6 +43,8 @@ type runFlags struct {
 	duration event.Time
 	repeat   int
 	dry      bool
+	workgen  bool
+	stdin    []byte // the scenario, where it came that way
 	costs    string
 	explainFlags
 }
@@ -75,6 +78,7 @@ func newRun(std *streams) *cobra.Command {
 	f.Func("repeat", "run `N` times, with seeds that count on, and print the median of each task's wakeup waits\nwith a confidence interval", into(&flags.repeat, parseCount))
 	f.Func("duration", "run for `DURATION` instead of what the scenario says: 500ms, 10s", into(&flags.duration, parsePositive))
 	f.StringVar(&flags.costs, "costs", "", "`zero`: whatever the machine itself does takes no time")
+	f.BoolVar(&flags.workgen, "workgen", false, "keep duplicate keys in their order, as rt-app's script workgen does; rt-app itself\nkeeps the last value")
 	f.BoolVar(&flags.dry, "dry-run", false, "only check the scenario")
 	sel.register(cmd, "sum up the blame by `WHAT`: task, comm, process, cgroup or cpu (default task)")
 	flags.explainFlags.registerFor(cmd)
@@ -103,6 +107,9 @@ func parseWords(s string) ([]string, error) {
 	}
 	return words, nil
 }
+
+// mostScenario bounds what is read of standard input: more than a scenario may have.
+const mostScenario = 17 << 20
 
 // asIs is the variant that changes nothing.
 const asIs = "as-is"
@@ -140,6 +147,12 @@ func (f *runFlags) choices() []choice {
 func (std *streams) run(cmd *cobra.Command, args []string, sel *selection, out *output, flags *runFlags) error {
 	if err := out.check(args[0]); err != nil {
 		return err
+	}
+	if args[0] == "-" {
+		var err error
+		if flags.stdin, err = io.ReadAll(io.LimitReader(std.in, mostScenario)); err != nil {
+			return fmt.Errorf("reading the scenario: %w", err)
+		}
 	}
 	choices := flags.choices()
 	traceFile := ""
@@ -258,7 +271,7 @@ func copyEvents(ctx context.Context, w trace.Writer, src *scenario.Source) error
 
 // setup reads the scenario anew and applies the flags to it.
 func (f *runFlags) setup(args []string, c choice) (*scenario.Plan, *scenario.Setup, error) {
-	plan, err := scenario.Open(args[0], args[1:])
+	plan, err := scenario.Open(args[0], scenario.Options{Args: args[1:], Workgen: f.workgen, Stdin: bytes.NewReader(f.stdin)})
 	if err != nil {
 		return nil, nil, err
 	}
