@@ -56,7 +56,7 @@ func (s *scanner) comment() error {
 			return syntaxf(from, "the file ends in a // comment; rt-app wants a newline behind it")
 		}
 		s.at += 1 + n + 1
-		return nil
+		return noNUL(rest[:n], from+1)
 	case strings.HasPrefix(rest, "*"):
 		for i := 1; i < len(rest); i++ {
 			if rest[i] != '*' {
@@ -66,7 +66,7 @@ func (s *scanner) comment() error {
 			// that "**/" closes nothing.
 			if i++; i < len(rest) && rest[i] == '/' {
 				s.at += 1 + i + 1
-				return nil
+				return noNUL(rest[:i], from+1)
 			}
 		}
 		if strings.Contains(rest, "**/") {
@@ -75,6 +75,14 @@ func (s *scanner) comment() error {
 		return syntaxf(from, "comment without an end")
 	}
 	return syntaxf(from, "a / must begin a comment")
+}
+
+// noNUL refuses a NUL in a comment, which ends the text for json-c.
+func noNUL(comment string, off int) error {
+	if i := strings.IndexByte(comment, 0); i >= 0 {
+		return syntaxf(off+i, "NUL byte inside a comment")
+	}
+	return nil
 }
 
 // peek returns the next character, 0 at the end of the text.
@@ -141,7 +149,10 @@ func (s *scanner) escape(b *strings.Builder) error {
 		return nil
 	}
 	if c != 'u' {
-		return syntaxf(from, `invalid string sequence \%s`, strings.ToValidUTF8(string(c), "?"))
+		if c <= ' ' || c >= 0x7f {
+			return syntaxf(from, "invalid string sequence: a backslash and the byte %#02x", c)
+		}
+		return syntaxf(from, `invalid string sequence \%c`, c)
 	}
 	r, ok := s.hex()
 	if !ok {

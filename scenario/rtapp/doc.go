@@ -16,9 +16,11 @@
 // is offline) is neither. The rules follow rt-app of May 2026 (its doc/tutorial.txt) and
 // what that program was seen to do; where rt-app 1.0 of Debian differs, the newer holds.
 //
-// The tokenizer is our own. Rewriting the dialect into JSON for a JSON library (hujson was
-// tried) moves every byte that the error positions need, and such a rewrite has to find
-// each token anyway.
+// A negative time or size is an error too: rt-app takes it for an endless one, or for none.
+//
+// The tokenizer is our own. A library for JSON, or for JSON with comments as hujson is,
+// would want the dialect rewritten first: that moves the bytes which the positions of errors
+// point at, has no word for NaN, and has to find every token anyway.
 //
 // The package runs nothing and knows nothing of schedulers: other packages turn its structs
 // into a workload. It has no opinion on names that other rooms own (settings, features,

@@ -172,8 +172,7 @@ func (n *notes) memory(ev *Event, m *members) {
 	if mem.Op == "chase" {
 		chase(mem, m)
 	}
-	m.known = append(m.known, "stride", "pattern")
-	m.ignored()
+	m.ignored("stride", "pattern")
 }
 
 // chase reads what only the type chase knows. rt-app dies where a stride is too small for

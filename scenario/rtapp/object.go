@@ -23,7 +23,8 @@ type members struct {
 // membersOf prepares v for reading. A value that is no object reads as an empty one, as
 // in rt-app; where rt-app rejects or dies of it the caller has looked before.
 func (n *notes) membersOf(v *value, at *place) *members {
-	m := &members{n: n, at: at, off: v.off}
+	const most = 24 // keys of a task
+	m := &members{n: n, at: at, off: v.off, known: make([]string, 0, most)}
 	if v.kind == object {
 		m.list, m.used = v.list, make([]bool, len(v.list))
 	}
@@ -73,7 +74,7 @@ func (n *notes) cInt(v *value, at *place) (int64, bool) {
 		if strings.HasPrefix(v.str, "-") {
 			i = math.MinInt32
 		}
-		n.warnf(v.off, at, "rt-app's int cannot hold %s; it uses %d", v.str, i)
+		n.warnf(v.off, at, "rt-app's int cannot hold %s; it uses %d", short(v.str), i)
 	}
 	return i, true
 }
@@ -129,10 +130,12 @@ func (m *members) warnf(key, format string, args ...any) {
 	m.n.warnf(m.offset(key), m.at.member(key), format, args...)
 }
 
-// ignored warns of every member that nobody asked for: rt-app ignores it.
-func (m *members) ignored() {
+// ignored warns of every member that nobody asked for: rt-app ignores it. more are further
+// keys that somebody may have meant.
+func (m *members) ignored(more ...string) {
 	for i := range m.list {
 		if !m.used[i] {
+			m.known, more = append(m.known, more...), nil
 			e := &m.list[i]
 			m.n.warnf(e.off, m.at.member(e.key), "rt-app ignores this key%s", m.n.suggestion(e.key, m.known))
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 )
@@ -114,11 +113,19 @@ const (
 	mostWarnings = 200
 )
 
+// short is quoted for a number, which needs no quotes.
+func short(number string) string {
+	if len(number) > mostQuoted {
+		return number[:mostQuoted] + "…"
+	}
+	return number
+}
+
 // notes collects what is wrong with one file.
 type notes struct {
 	file     string
 	text     string
-	lines    []int // offsets at which lines begin; made at the first message
+	lines    []int32 // offsets at which lines begin; made at the first message
 	errors   []*Error
 	warnings []Warning
 	silenced int // warnings beyond the number that is kept
@@ -134,15 +141,15 @@ func (n *notes) pos(off int) Pos {
 		return Pos{}
 	}
 	if n.lines == nil {
-		n.lines = append(n.lines, 0)
+		n.lines = append(make([]int32, 0, 1+strings.Count(n.text, "\n")), 0)
 		for i := 0; i < len(n.text); i++ {
 			if n.text[i] == '\n' {
-				n.lines = append(n.lines, i+1)
+				n.lines = append(n.lines, int32(i+1)) // a file has at most mostBytes
 			}
 		}
 	}
-	line := sort.SearchInts(n.lines, off+1)
-	return Pos{Line: line, Column: off - n.lines[line-1] + 1}
+	line, _ := slices.BinarySearch(n.lines, int32(off+1))
+	return Pos{Line: line, Column: off - int(n.lines[line-1]) + 1}
 }
 
 func (n *notes) errorf(off int, at *place, format string, args ...any) {

@@ -99,7 +99,7 @@ func (n *notes) inRange(v *value, at *place, low, high, def int64) int64 {
 	}
 	i, err := strconv.ParseInt(v.str, 10, 64)
 	if err != nil || i < low || i > high {
-		n.errorf(v.off, at, "must be %d to %d, not %s", low, high, v.str)
+		n.errorf(v.off, at, "must be %d to %d, not %s", low, high, short(v.str))
 		return def
 	}
 	return i

@@ -63,8 +63,7 @@ func (n *notes) task(e *member, at *place, g *Global) Task {
 		n.phases(phases, m, &t)
 	}
 	n.scheduling(m, &t)
-	m.known = append(m.known, eventNames...)
-	m.ignored()
+	m.ignored(eventNames...)
 	return t
 }
 
@@ -147,8 +146,7 @@ func (n *notes) phases(v *value, task *members, t *Task) {
 				m.warnf(key, "rt-app ignores this in a phase; it belongs to the task")
 			}
 		}
-		m.known = append(m.known, eventNames...)
-		m.ignored()
+		m.ignored(eventNames...)
 	}
 	for i := range task.list {
 		if e := &task.list[i]; !task.used[i] && eventOf(e.key) >= 0 {

@@ -55,9 +55,9 @@ func (v *value) describe() string {
 	case object:
 		return "an object"
 	case double:
-		return v.str + " with a point or an exponent"
+		return short(v.str) + " with a point or an exponent"
 	}
-	return v.str
+	return short(v.str)
 }
 
 // parser builds the tree.
