@@ -29,7 +29,7 @@ func ExampleParse() {
 		fmt.Println(" ", e.Kind, int64(e.Duration), "ns")
 	}
 	// Output:
-	// ctl.json:3:76: tasks.ctl.run: duplicate key: rt-app uses this value in the place of the one at 3:49, which is lost
+	// ctl.json:3:75: tasks.ctl.run: duplicate key: rt-app uses this value in the place of the one at 3:49, which is lost
 	// ctl-0 SCHED_FIFO 10 loop 3
 	//   run 50000 ns
 	//   sleep 400000 ns
