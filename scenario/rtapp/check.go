@@ -27,6 +27,8 @@ func eventAt(t *Task, p *Phase, e *Event) *place {
 	return at.member(e.Key)
 }
 
+// checkNames looks at what becomes of the names of tasks: of threads and of log files. The
+// name of the last instance is the longest.
 func (n *notes) checkNames(f *File) {
 	root := (&place{}).member("tasks")
 	for i := range f.Tasks {
@@ -48,6 +50,7 @@ type names struct {
 	list []string
 }
 
+// add enters name. All names are in the set; suggestions come from the first ones.
 func (s *names) add(name string) {
 	const some = 1000 // a suggestion is not worth comparing with more
 	if s.set == nil {
@@ -64,6 +67,8 @@ func (n *notes) checkTargets(f *File) {
 	for i := range f.Tasks {
 		tasks.add(f.Tasks[i].Name)
 	}
+	// rt-app finds out about a fork when it comes to the event, and exits then. A resume of
+	// nobody it never notices.
 	f.each(func(t *Task, p *Phase, e *Event) {
 		switch {
 		case tasks.set[e.Ref]:
@@ -89,6 +94,8 @@ func (n *notes) checkBarriers(f *File) {
 		if e.Kind != Barrier {
 			return
 		}
+		// A thread that comes twice to the same barrier counts for two users: it waits for
+		// itself.
 		use := [2]string{t.Name, e.Ref}
 		switch {
 		case forked[t.Name] || t.Instances == 0:
@@ -108,6 +115,7 @@ func (n *notes) checkBuffers(f *File) {
 		if e.Memory == nil || !e.Memory.Shared {
 			return
 		}
+		// The three operations keep their buffers apart, even under one name.
 		buffer := [2]string{e.Memory.Op, e.Ref}
 		other := first[buffer]
 		if other == nil {
@@ -122,6 +130,7 @@ func (n *notes) checkBuffers(f *File) {
 	})
 }
 
+// checkGroups counts the different taskgroups, of which rt-app has a table of fixed size.
 func (n *notes) checkGroups(f *File) {
 	groups := make(map[string]bool)
 	use := func(p *Props, pos Pos, at *place) {

@@ -16,6 +16,8 @@ type syntaxError struct {
 
 func (e *syntaxError) Error() string { return e.msg }
 
+// syntaxf makes a syntaxError at a byte offset. The words are those of json-c where it has
+// some, so that they can be found.
 func syntaxf(off int, format string, args ...any) error {
 	return &syntaxError{off, fmt.Sprintf(format, args...)}
 }
@@ -46,6 +48,7 @@ func (s *scanner) space() error {
 	return nil
 }
 
+// comment skips "// …" with its newline, or "/* … */".
 func (s *scanner) comment() error {
 	from := s.at
 	rest := s.text[s.at+1:]
@@ -98,6 +101,8 @@ func (s *scanner) peek() byte {
 func (s *scanner) str() (string, error) {
 	from, quote := s.at, s.text[s.at]
 	s.at++
+	// Nearly all strings have no escape: they are cut out of the text. Raw newlines are
+	// allowed.
 	for i := s.at; i < len(s.text); i++ {
 		switch s.text[i] {
 		case quote:
@@ -137,6 +142,7 @@ func (s *scanner) escaped(from int, quote byte) (string, error) {
 	return "", syntaxf(from, "string without an end")
 }
 
+// escape reads one escape into b; s.at is at the backslash.
 func (s *scanner) escape(b *strings.Builder) error {
 	from := s.at
 	if s.at++; s.at >= len(s.text) {
@@ -204,6 +210,8 @@ func (s *scanner) number() (literal string, whole bool, err error) {
 	if word := s.word("infinity"); word {
 		return s.text[from:s.at], false, nil
 	}
+	// A point needs a digit on one of its sides, or a minus in front of it; ".5" never comes
+	// here, because a value cannot begin with a point.
 	digits := s.digits()
 	whole = true
 	if s.peek() == '.' && (digits > 0 || s.at > from) {
@@ -214,6 +222,7 @@ func (s *scanner) number() (literal string, whole bool, err error) {
 	if digits == 0 {
 		return "", false, syntaxf(from, "number expected")
 	}
+	// An exponent without digits is cut off by json-c, but the number stays a float.
 	if c := s.peek(); c == 'e' || c == 'E' {
 		whole = false
 		s.at++
@@ -222,6 +231,7 @@ func (s *scanner) number() (literal string, whole bool, err error) {
 		}
 		s.digits()
 	}
+	// Only what may follow a value ends a number: "1a" is no number with something behind it.
 	if c := s.peek(); s.at < len(s.text) && strings.IndexByte(" \t\r\n,]}/", c) < 0 {
 		if c == 'x' || c == 'X' {
 			return "", false, syntaxf(from, "number expected; rt-app reads no hexadecimal numbers")
@@ -231,6 +241,7 @@ func (s *scanner) number() (literal string, whole bool, err error) {
 	return s.text[from:s.at], whole, nil
 }
 
+// digits moves behind the digits that stand here and returns how many they are.
 func (s *scanner) digits() int {
 	from := s.at
 	for s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9' {

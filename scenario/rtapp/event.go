@@ -60,9 +60,10 @@ func (n *notes) events(m *members, t *Task) []Event {
 		if surprising(e.key, eventWords[w].word) {
 			n.warnf(e.off, m.at.member(e.key), "rt-app reads every key that begins with %q as that event", eventWords[w].word)
 		}
+		// What is wrong with one event is told once, so it does not reach check.
 		errors := len(n.errors)
 		ev := n.event(e, w, m.at.member(e.key), t)
-		if len(n.errors) == errors { // else check would find fault with it again
+		if len(n.errors) == errors {
 			list = append(list, ev)
 		}
 	}
@@ -136,6 +137,7 @@ func (n *notes) reference(ev *Event, m *members) {
 		m.ignored()
 		return
 	}
+	// Prefixes again: "uniqueA" is unique too, "absolutely" is absolute.
 	ev.Unique = strings.HasPrefix(ev.Ref, "unique")
 	ev.Duration = m.time("period", 0)
 	mode := m.textOr("mode", "relative")

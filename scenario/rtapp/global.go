@@ -38,6 +38,7 @@ type Global struct {
 // ftraceWords are the categories; the tutorial says run where the program wants event.
 var ftraceWords = []string{"main", "task", "loop", "event", "stats"}
 
+// global reads the object, or what rt-app does without it: the same defaults, but no logs.
 func (n *notes) global(v *value, at *place) Global {
 	g := Global{Present: v != nil, Duration: event.NoTime}
 	if v == nil {
@@ -47,6 +48,7 @@ func (n *notes) global(v *value, at *place) Global {
 		n.warnf(v.off, at, "rt-app ignores this: it should be an object, not %s", v.describe())
 	}
 	m := n.membersOf(v, at)
+	// rt-app sleeps for a positive duration and joins its threads for any other.
 	switch s := m.intOr("duration", -1); {
 	case s > 0:
 		g.Duration = event.Time(s) * 1e9
@@ -87,6 +89,8 @@ func (n *notes) calibration(m *members, g *Global) {
 		m.errorf(key, `invalid calibration %s; write "CPU0", or the ns of one loop as an integer`, quoted(v.str))
 	default:
 		number := strings.TrimPrefix(v.str, "CPU")
+		// rt-app passes what follows "CPU" to atoi: no number is CPU 0, what follows a number is
+		// ignored.
 		cpu, err := strconv.ParseUint(number, 10, 16)
 		if err != nil {
 			cpu = uint64(leadingInt(number))
@@ -107,6 +111,7 @@ func (g *Global) logSize(m *members) {
 		g.LogSize = "disable"
 	}
 	v := m.take(key)
+	// Words in capital letters, as the tutorial writes them, are not understood.
 	switch {
 	case v == nil:
 	case v.kind == integer:

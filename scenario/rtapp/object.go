@@ -68,6 +68,8 @@ func (n *notes) cInt(v *value, at *place) (int64, bool) {
 		n.errorf(v.off, at, "must be an integer, not %s", v.describe())
 		return 0, false
 	}
+	// json-c keeps 64 bits, rt-app takes 32 of them by way of json_object_get_int, which
+	// saturates.
 	i, err := strconv.ParseInt(v.str, 10, 32)
 	if err != nil {
 		i = math.MaxInt32

@@ -50,6 +50,7 @@ func (n *notes) read(tree *value, at *place, o Options) *File {
 	m := n.membersOf(tree, at)
 	f.Global = n.global(m.take("global"), at.member("global"))
 	f.Resources = n.resources(m.take("resources"), at.member("resources"))
+	// In front of the tasks: it says how many CPUs there are.
 	if v := m.take("whylate"); v != nil {
 		f.Whylate = n.whylate(v, at.member("whylate"), o)
 	}

@@ -44,6 +44,7 @@ type Warning struct {
 // String prints "file.json:12:5: tasks.ctl.run: …".
 func (w Warning) String() string { return located(w.File, w.Pos, w.Path, w.Msg) }
 
+// located prints a message as compilers do, so that editors find the place.
 func located(file string, pos Pos, path, msg string) string {
 	var b strings.Builder
 	b.WriteString(file)
@@ -65,6 +66,7 @@ type place struct {
 	index int // of an array element; −1 for a member
 }
 
+// member and element return a place inside p.
 func (p *place) member(key string) *place { return &place{up: p, key: key, index: -1} }
 
 func (p *place) element(i int) *place { return &place{up: p, index: i} }
@@ -86,6 +88,7 @@ func (p *place) String() string {
 	return strings.TrimPrefix(strings.Join(parts, ""), ".")
 }
 
+// plainKey reports whether key reads well in a path without quotes.
 func plainKey(key string) bool {
 	for _, c := range key {
 		if c != '_' && c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
@@ -152,6 +155,7 @@ func (n *notes) pos(off int) Pos {
 	return Pos{Line: line, Column: off - int(n.lines[line-1]) + 1}
 }
 
+// errorf and warnf are errorAt and warnAt for a byte offset.
 func (n *notes) errorf(off int, at *place, format string, args ...any) {
 	n.errorAt(n.pos(off), at, format, args...)
 }

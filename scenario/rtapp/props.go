@@ -61,6 +61,8 @@ const (
 // props reads the properties of a task or phase; def is the policy where it names none.
 func (n *notes) props(m *members, def Policy, inTask bool) Props {
 	p := Props{Policy: policyOf(m, "policy", def), UtilMin: -1, UtilMax: -1}
+	// rt-app fills in the priority that belongs to the policy, and nothing where the policy
+	// stays: the number is then that of the thread.
 	p.HasPriority = m.has("priority") || p.Policy != Keep
 	p.Priority = int(m.intOr("priority", int64(p.Policy.defaultPriority())))
 	n.deadline(m, &p, inTask)
@@ -116,6 +118,8 @@ func (m *members) time(key string, def event.Time) event.Time {
 	return event.Time(us) * 1000
 }
 
+// clamp reads a utilisation clamp; −1, which the file may also say, is none. rt-app checks
+// only the upper end, the kernel the lower one.
 func clamp(m *members, key string) int {
 	switch u := m.intOr(key, -1); {
 	case u > 1024:

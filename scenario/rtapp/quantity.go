@@ -16,6 +16,7 @@ var timeUnits = []struct {
 	ns   int64
 }{{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"μs", 1e3}, {"ms", 1e6}, {"s", 1e9}}
 
+// errTime says what a length of time looks like.
 var errTime = errors.New(`must be a length of time like "250ns", "1.5ms" or "2s"`)
 
 // parseTime reads a decimal number with a unit, exactly: what is not a whole number of ns
@@ -35,6 +36,8 @@ func parseTime(s string) (event.Time, error) {
 			return 0, fmt.Errorf("%s is too long", quoted(s))
 		}
 		ns *= u.ns
+		// No floating point: 0.1 has no exact value there, and results must not depend on how it
+		// is rounded.
 		for unit := u.ns; fraction != ""; fraction = fraction[1:] {
 			if unit /= 10; unit == 0 && fraction[0] != '0' {
 				return 0, fmt.Errorf("%s is no whole number of ns", quoted(s))
@@ -50,6 +53,7 @@ func parseTime(s string) (event.Time, error) {
 	return 0, errTime
 }
 
+// digitsOnly keeps signs, underscores and the like from strconv, which takes some.
 func digitsOnly(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
 // mostMemory is more than any address space.

@@ -92,6 +92,8 @@ func (s strict) number(key string, low, high, def int64) int64 {
 	return def
 }
 
+// inRange returns the integer v, or def with an error where it is none from low to high. Unlike
+// rt-app's, our integers have 64 bits and do not saturate.
 func (n *notes) inRange(v *value, at *place, low, high, def int64) int64 {
 	if v.kind != integer {
 		n.errorf(v.off, at, "must be an integer, not %s", v.describe())
@@ -150,6 +152,7 @@ func (s strict) span(key string) Span {
 	return Span{}
 }
 
+// lengths converts one length of time, or an array of two.
 func (n *notes) lengths(v *value, at *place) Span {
 	if v.kind != array {
 		t := n.length(v, at)
@@ -220,6 +223,7 @@ func (s strict) cpus(key string) []int {
 		}
 		s.n.listed += len(list)
 	case array:
+		// An array costs as many letters as it holds CPUs, so it is bounded by the file.
 		for i := range v.list {
 			list = append(list, int(s.n.inRange(&v.list[i].value, s.at.member(key).element(i), 0, limit, 0)))
 		}

@@ -23,6 +23,8 @@ func (n *notes) tasks(root *members, g *Global) []Task {
 		n.warnf(v.off, at, "no task: rt-app ends at once")
 	}
 	var list []Task
+	// rt-app numbers threads, not tasks: the number in a thread's name counts all instances
+	// before it.
 	first := 0
 	for i := range v.list {
 		t := n.task(&v.list[i], at.member(v.list[i].key), g)
@@ -36,12 +38,15 @@ func (n *notes) tasks(root *members, g *Global) []Task {
 	return list
 }
 
+// task reads one task. What rt-app does with it depends on "phases": with them the task
+// has only properties, without them it is a phase too.
 func (n *notes) task(e *member, at *place, g *Global) Task {
 	t := Task{Name: e.key, Pos: n.pos(e.off), Loop: Forever}
 	if e.value.kind != object {
 		n.errorf(e.value.off, at, "a task must be an object, not %s", e.value.describe())
 		return t
 	}
+	// A template (instance 0) is read and checked like any other task.
 	m := n.membersOf(&e.value, at)
 	switch i := m.intOr("instance", 1); {
 	case i < 0:
@@ -89,6 +94,8 @@ func (n *notes) oldRuntime(m *members, t *Task) {
 // that is repeated so often and the task ends, without one the task repeats it for ever.
 func (n *notes) direct(m *members, t *Task) {
 	p := Phase{Pos: t.Pos, Loop: 1, Props: Props{UtilMin: -1, UtilMax: -1}}
+	// The loop of a task without phases is read twice: as that of its phase, and as a sign
+	// that the task ends after it.
 	if m.has("loop") {
 		t.Loop = 1
 	}
@@ -148,6 +155,8 @@ func (n *notes) phases(v *value, task *members, t *Task) {
 		}
 		m.ignored(eventNames...)
 	}
+	// Events beside the phases are keys that nobody reads, but worth more than the usual
+	// warning: rt-app does not run them.
 	for i := range task.list {
 		if e := &task.list[i]; !task.used[i] && eventOf(e.key) >= 0 {
 			task.used[i] = true
@@ -164,6 +173,8 @@ func (n *notes) scheduling(task *members, t *Task) {
 	if t.Direct {
 		return
 	}
+	// The phases that were read stand in the order of the members, less those that are no
+	// objects.
 	phases := task.take("phases")
 	i := 0
 	for j := range phases.list {
@@ -186,6 +197,8 @@ func (n *notes) scheduling(task *members, t *Task) {
 // checkProps checks p, which a thread of the given policy and taskgroup gets.
 func (n *notes) checkProps(m *members, p *Props, policy Policy, group string) {
 	switch {
+	// rt-app itself checks nice values, when the thread sets them; other priorities go to the
+	// kernel, whose range for them never changed.
 	case !m.has("priority"):
 	case policy.Nice() && (p.Priority < -20 || p.Priority > 19):
 		m.errorf("priority", "%d nice invalid. Valid between -20 and 19", p.Priority)
@@ -201,6 +214,9 @@ func (n *notes) checkProps(m *members, p *Props, policy Policy, group string) {
 		}
 		m.errorf(key, "no taskgroup support for policy %s", policy)
 	}
+	// sched_setattr(2) refuses parameters of another shape with EINVAL; which values a machine
+	// admits is the kernel's business. rt-app sets all of them again in every phase that sets
+	// anything.
 	switch d := p.DL; {
 	case policy != Deadline || !p.SetsScheduling():
 	case d.Runtime == 0:

@@ -15,6 +15,8 @@ const (
 	mostDepth  = 32
 )
 
+// kind is the JSON type of a value. json-c keeps integers and floating-point numbers apart
+// by how they are written, and rt-app asks for integers.
 type kind uint8
 
 const (
@@ -36,6 +38,7 @@ type value struct {
 	list []member // of an object; of an array, with empty keys
 }
 
+// member is a key with its value, or an element of an array.
 type member struct {
 	key   string
 	off   int  // of the key that counts: the last one of duplicates
@@ -71,6 +74,7 @@ type parser struct {
 
 // root reads the first value of the text. json-c ignores whatever follows it.
 func (p *parser) root() (value, error) {
+	// Editors do not show it, so it is worth a sentence of its own.
 	if strings.HasPrefix(p.text, "\ufeff") {
 		return value{}, syntaxf(0, "the file begins with a byte order mark; rt-app's parser does not take it")
 	}
@@ -84,6 +88,7 @@ func (p *parser) root() (value, error) {
 	if err != nil {
 		return value{}, err
 	}
+	// A comment that is not closed is an error even behind the end.
 	if err := p.space(); err != nil {
 		return value{}, err
 	}
@@ -96,6 +101,8 @@ func (p *parser) root() (value, error) {
 // value reads the value of a member or element of up; only what has values of its own
 // makes a place of it.
 func (p *parser) value(up *place, key string, index int) (v value, err error) {
+	// The limit keeps this recursion, and all that walk over the tree later, from using up
+	// the stack.
 	if p.depth++; p.depth > mostDepth {
 		return v, syntaxf(p.at, "nesting too deep: rt-app's parser stops at %d levels", mostDepth)
 	}
@@ -163,6 +170,7 @@ func (p *parser) literal() (kind, string, error) {
 	case c == ',', c == ']', c == '}':
 		return 0, "", syntaxf(from, "value expected, found %q", string(c))
 	}
+	// Show the whole word that should have been quoted.
 	end := from
 	for end < len(p.text) && end < from+20 && plainKey(p.text[end:end+1]) {
 		end++
@@ -170,6 +178,7 @@ func (p *parser) literal() (kind, string, error) {
 	return 0, "", syntaxf(from, "unexpected character; %s is no value", quoted(p.text[from:max(end, from+1)]))
 }
 
+// array reads an array, of which p.at is at the bracket.
 func (p *parser) array(at *place) ([]member, error) {
 	from := p.at
 	p.at++
@@ -210,6 +219,7 @@ func (p *parser) separator(from int, closing byte, what string) error {
 	return syntaxf(p.at, "%s: ',' or '%c' expected, found %s", what, closing, quoted(p.text[p.at:p.at+1]))
 }
 
+// object reads an object, of which p.at is at the brace.
 func (p *parser) object(at *place) ([]member, error) {
 	from := p.at
 	p.at++
@@ -292,6 +302,8 @@ type keyList struct {
 	suffix  int
 }
 
+// find returns the index of key, −1 if it is new. Most objects are short; in a long one
+// looking at every key would take time that grows with the square.
 func (l *keyList) find(key string) int {
 	const few = 16
 	if len(l.list) < few {
@@ -338,6 +350,7 @@ func (l *keyList) add(key string, off int, v value) {
 		l.list[i].off, l.list[i].value = off, v
 		return
 	}
+	// The index is only made when somebody asks for it; from then on it is kept up.
 	if l.index != nil {
 		l.index[key] = len(l.list)
 	}

@@ -53,6 +53,7 @@ func (n *notes) whylate(v *value, at *place, o Options) *Whylate {
 // readKernel reads the name of a profile, or a release of one: "6.1-rt", "6.1.176-rt".
 func readKernel(s strict) string {
 	name := s.name("kernel")
+	// kernel knows which releases a profile stands for; nobody else compares versions.
 	if name == "" || kernel.ProfileOf(name) != "" {
 		return name
 	}
@@ -77,6 +78,8 @@ func readTopology(s strict, w *Whylate) {
 	p.ThreadsPerCore = int(t.number("threads_per_core", 1, 8, 1))
 	p.LLCsPerNode = int(t.number("llcs_per_node", 1, mostMachineCPUs, 1))
 	p.Nodes = int(t.number("nodes", 1, mostMachineCPUs, 1))
+	// Whatever is not said is one of a kind, but for the cores: they take what is left of
+	// "cpus". None of these products can overflow: each factor is at most 4,096.
 	others := p.ThreadsPerCore * p.LLCsPerNode * p.Nodes
 	cores := 1
 	if w.CPUs > 0 {
@@ -133,6 +136,7 @@ func readCGroup(path string, pos Pos, s strict) CGroup {
 		s.n.errorf(s.off, s.at, `a group is named like "/web" or "/web/db"`)
 	}
 	g.Weight = int(s.number("cpu.weight", 1, 10000, 0))
+	// Both names at once would leave open which scale counts.
 	if g.Shares = int(s.number("cpu.shares", 2, 262144, 0)); g.Shares > 0 && g.Weight > 0 {
 		s.errorf("cpu.shares", "is the old name of cpu.weight: only one of them")
 	}
@@ -143,6 +147,8 @@ func readCGroup(path string, pos Pos, s strict) CGroup {
 	if limit == "" {
 		return g
 	}
+	// The kernel takes a quota of at least 1 ms and a period of 1 ms to 1 s;
+	// Documentation/scheduler/sched-bwc.rst.
 	quota, period, hasPeriod := strings.Cut(limit, " ")
 	if !hasPeriod {
 		period = "100000"
@@ -173,6 +179,7 @@ func readCGroup(path string, pos Pos, s strict) CGroup {
 // checks it.
 func (n *notes) variant(e *member, at *place) Variant {
 	v := Variant{Name: e.key, Pos: n.pos(e.off)}
+	// The command line names several variants with commas between them.
 	if strings.ContainsAny(e.key, ", \t\n") {
 		n.errorf(e.off, at, "a variant's name has neither spaces nor commas")
 	}

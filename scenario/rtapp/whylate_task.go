@@ -20,9 +20,12 @@ var (
 	killSignals = []string{"SIGALRM", "SIGHUP", "SIGINT", "SIGKILL", "SIGPIPE", "SIGTERM", "SIGUSR1", "SIGUSR2"}
 )
 
+// readIRQ reads an interrupt. Its policy and priority are those of the thread of its
+// handler; without them the kernel makes it SCHED_FIFO 50.
 func readIRQ(name string, pos Pos, s strict) IRQ {
 	q := IRQ{Name: name, Pos: pos, CPUs: s.cpus("cpus"), Threaded: s.flag("threaded")}
 	q.Policy = policyOf(s.members, "policy", Keep)
+	// A priority alone would be ambiguous: its meaning depends on the policy.
 	switch {
 	case q.Policy.RealTime():
 		q.Priority = int(s.number("priority", 1, 99, 50))
@@ -43,6 +46,8 @@ func readIRQ(name string, pos Pos, s strict) IRQ {
 	q.Offset, q.Jitter = s.duration("offset", 0), s.duration("jitter", 0)
 	q.Random = s.boolOr("random", false)
 	q.Count = s.number("count", 1, math.MaxInt64, 0)
+	// Without arrivals of its own, the interrupt is raised by devices alone; then these would
+	// silently do nothing.
 	for _, key := range []string{"offset", "jitter", "random", "count"} {
 		if q.Every == 0 && s.has(key) {
 			s.errorf(key, `needs an "every" of more than 0`)
@@ -58,6 +63,7 @@ func readIRQ(name string, pos Pos, s strict) IRQ {
 	return q
 }
 
+// readDevice reads a device. checkExtras looks for its interrupt later.
 func readDevice(name string, pos Pos, s strict) Device {
 	d := Device{Name: name, Pos: pos, IRQ: s.name("irq"), Path: s.name("path"), Gap: s.span("gap")}
 	if !s.has("irq") {
@@ -80,6 +86,7 @@ func readDevice(name string, pos Pos, s strict) Device {
 	return d
 }
 
+// readExtra reads what is said of a task that rt-app's part describes.
 func readExtra(name string, pos Pos, s strict) TaskExtra {
 	t := TaskExtra{Name: name, Pos: pos, CGroup: s.name("cgroup")}
 	t.MMBytes = s.bytes("mm_bytes")
@@ -109,6 +116,8 @@ func readExtra(name string, pos Pos, s strict) TaskExtra {
 	return t
 }
 
+// readExit reads how a task ends. A core dump belongs to the handling of a signal, which
+// comes before the exit, and only some signals write one.
 func readExit(v *value, task strict) *Exit {
 	n := task.n
 	s := n.open(v, task.at.member("exit"))
