@@ -10,7 +10,7 @@ import (
 )
 
 // Build makes a plan of a scenario file. Errors name what is in the file and not in the
-// model.
+// model, with the place; what only a kernel can refuse is not looked at here.
 func Build(f *rtapp.File) (*Plan, error) {
 	b := &builder{file: f, plan: &Plan{Name: f.Name, Costs: DefaultCosts()}}
 	p := b.plan
@@ -45,7 +45,8 @@ func Build(f *rtapp.File) (*Plan, error) {
 	return p, nil
 }
 
-// builder numbers what a file names.
+// builder numbers what a file names: mutexes, conditions, barriers, semaphores and timers
+// have separate names each, as the tables of rt-app have.
 type builder struct {
 	file *rtapp.File
 	plan *Plan
@@ -54,7 +55,7 @@ type builder struct {
 	barrier                                        func(string) int
 }
 
-// names are numbered in the order in which they are met.
+// names are numbered in the order in which they are met. Files have few, so a list will do.
 type names []string
 
 func (n *names) of(name string) int {
@@ -85,7 +86,7 @@ func (b *builder) task(t *rtapp.Task) (*workload.Task, error) {
 		}
 		w.Phases = append(w.Phases, *ph)
 	}
-	w.Timers = len(b.unique)
+	w.Timers = len(b.unique) // the same name in another task is another timer
 	return w, nil
 }
 
@@ -108,7 +109,8 @@ func (b *builder) phase(t *rtapp.Task, p *rtapp.Phase) (*workload.Phase, error) 
 	return w, nil
 }
 
-// refuseProps names what a property asks of the kernel and the model does not have.
+// refuseProps refuses what a property asks of the kernel and the model does not have, by
+// name: a run without it would be taken for an answer.
 func refuseProps(p *rtapp.Props) error {
 	switch {
 	case p.Taskgroup != "":

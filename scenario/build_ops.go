@@ -83,8 +83,10 @@ func (b *builder) sync(e *rtapp.Event) (workload.Op, error) {
 // runtimePiece is how much rt-app works between two looks at the clock.
 const runtimePiece event.Time = 32_000
 
-// loops is what rt-app makes of a length of work: whole loops, where the file says how
-// long one takes. Whole seconds are run one by one.
+// loops is what rt-app makes of a length of work: whole loops, where the file says how long
+// one takes; where rt-app measures that, the work takes as long as it says. Whole seconds
+// are run one by one, so that loops are lost for each. The model's CPUs are all of one
+// capacity and frequency.
 func (b *builder) loops(ns event.Time) event.Time {
 	per := event.Time(b.file.Global.NsPerLoop)
 	if per <= 0 {
@@ -107,7 +109,8 @@ const (
 	mostMemoryForever = math.MaxInt64 / chaseNS
 )
 
-// memory turns work in memory into time.
+// memory turns work in memory into time, which is noted: on a real machine it depends on
+// what else is in the caches.
 func (b *builder) memory(e *rtapp.Event) (workload.Op, error) {
 	b.note(memoryNote)
 	op := workload.Op{Kind: workload.OpRun}

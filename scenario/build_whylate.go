@@ -16,7 +16,8 @@ type Variant struct {
 	Changes []string
 }
 
-// extend takes in the object "whylate".
+// extend takes in the object "whylate". Its names were checked when the file was read, its
+// values are when the plan is set up.
 func (b *builder) extend(w *rtapp.Whylate) error {
 	if w == nil {
 		return nil
@@ -83,7 +84,8 @@ func refuseExtras(w *rtapp.Whylate) error {
 	return nil
 }
 
-// topology takes the number of CPUs and which of them share a cache.
+// topology takes the number of CPUs and which of them share a cache. Threads of one core are
+// CPUs like others here: what they take from each other is not modelled.
 func (b *builder) topology(w *rtapp.Whylate) error {
 	b.plan.CPUs = w.CPUs
 	t := w.Topology

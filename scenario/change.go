@@ -24,7 +24,8 @@ var ErrNotModelled = errors.New("not modelled yet")
 //	kernel=PROFILE
 //	cpus=N
 //
-// NAME of a task is the one in the file or a shell pattern.
+// NAME of a task is the one in the file or a shell pattern. Nothing is half done: after an
+// error the plan must not be used, since some of its tasks may be changed.
 func (p *Plan) Change(text string) error {
 	if err := p.change(text); err != nil {
 		return fmt.Errorf("change %q: %w", text, err)
@@ -32,7 +33,7 @@ func (p *Plan) Change(text string) error {
 	return nil
 }
 
-// Vary applies the changes of the variant called name.
+// Vary applies the changes of the variant called name, in their order.
 func (p *Plan) Vary(name string) error {
 	known := make([]string, 0, len(p.Variants))
 	for _, v := range p.Variants {
@@ -125,7 +126,8 @@ func (p *Plan) changeTask(pattern string, words []string) error {
 	return nil
 }
 
-// alter applies the words to a task; what its phases set themselves is set there too.
+// alter applies the words to a task. What its phases set themselves is changed there too:
+// else the change would last until the first of them.
 func alter(t *workload.Task, words []string) error {
 	attrs := []**sched.Attr{&t.Attr}
 	for i := range t.Phases {
@@ -143,6 +145,7 @@ func alter(t *workload.Task, words []string) error {
 				return err
 			}
 		}
+		// One number of the two belongs to the policy; the kernel refuses the other.
 		if changed.Policy == sched.FIFO || changed.Policy == sched.RR {
 			changed.Nice = 0
 		} else {

@@ -27,8 +27,9 @@ type kernelTraits struct {
 	ttwuQueue      bool // TTWU_QUEUE
 }
 
-// traits by profile, as the kernels of a distribution are built. Confirmed by recordings:
-// 6.1, 6.1-rt, 6.12 and 6.12-rt.
+// traits by profile, as the kernels of a distribution are built: Debian's where it has one.
+// Confirmed by recordings: 6.1, 6.1-rt, 6.12 and 6.12-rt. What is a difference of versions
+// here is a fact by name everywhere else; package kernel has those that a trace shows.
 var traits = map[string]kernelTraits{
 	"3.4-rt":  {preempt: sched.PreemptRT, grubBeforeMax: true},
 	"4.11":    {preempt: sched.PreemptVoluntary, grubBeforeMax: true, ttwuQueue: true},
@@ -57,10 +58,11 @@ func KernelNamed(name string) (Kernel, error) {
 	return Kernel{}, fmt.Errorf("no kernel profile is called %q; there are %s", name, strings.Join(known, ", "))
 }
 
-// facts are those that the analysis will use for the model's events.
+// facts are those that the analysis will use for the model's events. They are found by the
+// release alone, so that a trace that is written of a run means the same as the run.
 func (k *Kernel) facts() kernel.Facts { return kernel.Of(k.Release) }
 
-// config is the scheduler of this kernel with its defaults.
+// config is the scheduler of this kernel with its defaults, before any setting.
 func (k *Kernel) config(cpus int) sched.Config {
 	f, t := k.facts(), traits[k.Profile.Name]
 	c := sched.DefaultConfig(cpus)

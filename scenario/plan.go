@@ -52,13 +52,15 @@ const (
 	// firstPID is the pid of the main thread.
 	firstPID event.PID = 1000
 	// grace is how much longer than its duration a run may go on until all threads have
-	// ended.
+	// ended: work and locks that are in hand when the main thread cancels all.
 	grace event.Time = 1_000_000_000
 	// mostTime bounds runs of programs that end by themselves.
 	mostTime event.Time = 3600 * 1_000_000_000
 )
 
-// Setup binds the plan to its kernel. Errors say what cannot be modelled.
+// Setup binds the plan to its kernel: the defaults of the kernel first, then the settings in
+// their order, so that the same plan can be run on several. The plan stays as it is. Errors
+// say what cannot be modelled, and what makes no sense.
 func (p *Plan) Setup() (*Setup, error) {
 	k, err := KernelNamed(p.Kernel)
 	if err != nil {
@@ -100,7 +102,8 @@ func (p *Plan) Setup() (*Setup, error) {
 	return s, nil
 }
 
-// cpus is the number of CPUs of the machine.
+// cpus is the number of CPUs of the machine: as said, else just enough for every CPU that a
+// task names. A task on a CPU that is not there would not run on a real machine either.
 func (p *Plan) cpus() (int, error) {
 	most := event.CPU(0)
 	for i := range p.Load.Tasks {
@@ -136,7 +139,9 @@ func (p *Plan) Threads() int64 {
 	return n
 }
 
-// until is when the run ends at the latest.
+// until is when the run ends at the latest. Without a duration the program has to end by
+// itself; a task that loops for ever is refused instead of running for an hour of model
+// time. One that waits for ever is not noticed: nothing happens then, and nothing costs.
 func (p *Plan) until() (event.Time, error) {
 	if p.Load.Duration >= 0 {
 		return p.Load.Duration + grace, nil
@@ -149,7 +154,8 @@ func (p *Plan) until() (event.Time, error) {
 	return mostTime, nil
 }
 
-// limits notes what the kernel has and the model leaves out.
+// limits notes what the kernel has and the model leaves out, where this load could meet it:
+// an answer that depends on it should say so.
 func (s *Setup) limits(f *kernel.Facts, t *tuning) {
 	add := func(text string) { s.Limits = event.Diagnose(s.Limits, "not_modelled", 1, text) }
 	realTime, fair := s.Load.Classes()

@@ -10,7 +10,8 @@ import (
 	"github.com/whylate/whylate/sched"
 )
 
-// Setting is something that `set NAME=VALUE` changes and that the model knows.
+// Setting is something that `set NAME=VALUE` changes and that the model knows. Names are
+// the kernel's: of sysctls, of files in debugfs, of configuration and command line.
 type Setting struct {
 	Name    string
 	Values  string // what it takes
@@ -134,7 +135,8 @@ func setNoHZ(t *tuning, v string) error {
 	return nil
 }
 
-// apply puts what the sysctls say into the configuration.
+// apply puts what the sysctls say into the configuration, after all of them are set: two
+// that are changed one by one may contradict each other in between, as they may in /proc.
 func (t *tuning) apply() error {
 	if t.rtRuntime > t.rtPeriod {
 		return fmt.Errorf("sched_rt_runtime_us %d is more than sched_rt_period_us %d: EINVAL", t.rtRuntime, t.rtPeriod)

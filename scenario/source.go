@@ -10,7 +10,8 @@ import (
 	"github.com/whylate/whylate/workload"
 )
 
-// Setup is everything that determines a run of the model.
+// Setup is everything that determines a run of the model: two runs of one Setup yield the
+// same events, on any machine.
 type Setup struct {
 	Kernel  Kernel
 	Machine machine.Config
@@ -20,7 +21,8 @@ type Setup struct {
 	Start event.Time
 	// Until is when the run ends at the latest, in ns from its start.
 	Until event.Time
-	// Limits says what the model leaves out and this run may depend on.
+	// Limits says what the model leaves out and this run may depend on, and what the file
+	// says that hardly anybody means: they become diagnostics of every result.
 	Limits []event.Diagnostic
 }
 
@@ -43,7 +45,8 @@ func NewSource(s *Setup) (*Source, error) {
 	return src, nil
 }
 
-// emitted names the events that the model can emit.
+// emitted names the events that the model can emit, for who asks which verdicts a trace
+// supports.
 func emitted() []string {
 	kinds := []event.Kind{event.SchedSwitch, event.SchedWaking, event.SchedWakeup, event.SchedWakeupNew,
 		event.SchedMigrateTask, event.SchedStatRuntime, event.SchedPISetprio, event.SchedProcessFork,
@@ -56,7 +59,8 @@ func emitted() []string {
 	return list
 }
 
-// processes maps the threads that the main thread creates to their process.
+// processes maps the threads that the main thread creates to their process. Those that are
+// forked later are not known before the run.
 func (s *Setup) processes() map[event.PID]event.PID {
 	n := 1
 	for i := range s.Load.Tasks {
@@ -96,7 +100,8 @@ func (s *Source) Events(o event.Options) (event.Stream, error) {
 	return st, nil
 }
 
-// start builds the machine of the setup.
+// start builds the machine of the setup. The table of names is that of the source: a second
+// run finds its names there, with the same numbers.
 func (s *Source) start(sink func(*event.Event)) (*machine.Machine, error) {
 	if s.setup.Machine.Sched.CPUs < 1 {
 		return nil, errors.New("a machine needs at least one CPU")
@@ -104,20 +109,27 @@ func (s *Source) start(sink func(*event.Event)) (*machine.Machine, error) {
 	return machine.New(s.setup.Machine, s.names, sink), nil
 }
 
+// firstSlice is how far the model runs before somebody looks at its events. It shrinks and
+// grows with their number, so that the buffer stays small on a busy machine and an idle one
+// costs few calls.
+const firstSlice event.Time = 1_000_000
+
+// The numbers of events in a slice at which the next one becomes longer or shorter.
 const (
-	// firstSlice is how far the model runs before somebody looks at its events. It shrinks
-	// and grows with their number.
-	firstSlice event.Time = 1_000_000
-	fewEvents             = 256
-	manyEvents            = 4096
-	// mostBuffered bounds the events of one moment: no scenario of sense has so many.
-	mostBuffered = 1 << 20
+	fewEvents  = 256
+	manyEvents = 4096
 )
+
+// mostBuffered bounds the events between two looks: no scenario of sense has so many, and
+// whatever loops in one moment must not fill the memory.
+const mostBuffered = 1 << 20
 
 var errFlood = errors.New("more than a million events in one moment")
 
 // stream pulls events out of a run: it lets the model go on for a while whenever the last
-// ones are used up.
+// ones are used up. There is no goroutine: the reader's pace is the model's, and the order
+// of the events is the model's own. At zero costs several CPUs act in one nanosecond, where
+// that order has cause before effect; a file orders such events by CPU.
 type stream struct {
 	src     *Source
 	opts    event.Options
@@ -166,7 +178,8 @@ func (s *stream) Next() (*event.Event, error) {
 	return ev, nil
 }
 
-// goOn lets the model run for a slice of its time.
+// goOn lets the model run for a slice of its time. Where slices begin and end changes
+// nothing in the run.
 func (s *stream) goOn() {
 	s.buf, s.at = s.buf[:0], 0
 	until := min(s.now+s.slice, s.src.setup.Until)

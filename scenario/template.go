@@ -11,7 +11,7 @@ import (
 	"github.com/whylate/whylate/workload"
 )
 
-// Template is a load that needs no file, with the options of the program that it stands
+// Template is a load that needs no file and that rt-app cannot describe, with the options of the program that it stands
 // for.
 type Template struct {
 	Name    string
@@ -113,8 +113,10 @@ type wanted struct {
 
 const longest = 1 << 40 // µs: 12 days
 
-// cyclictest makes threads that sleep with clock_nanosleep(TIMER_ABSTIME) to the points
-// of a grid of their own and skip those that are over.
+// cyclictest makes threads that sleep with clock_nanosleep(TIMER_ABSTIME) to the points of a
+// grid of their own and skip those that are over; thread N has an interval that is N
+// distances longer. What the program measures, now minus the point of the grid, is the
+// lateness of these waits. Its main thread, which prints, is left out (-q).
 func cyclictest(p *Plan, o *options) error {
 	threads, prio, interval, distance, work, seconds := int64(1), int64(0), int64(1000), int64(500), int64(0), int64(1)
 	affine := o.flag("a")
@@ -158,8 +160,11 @@ func (o *options) flag(name string) bool {
 // time; what this is coarser is the most by which a preempted one spins too long.
 const spinPiece event.Time = 50_000
 
-// schbench makes message threads that sleep for a while plus up to a quarter more, then
-// wake all workers in their queue; a worker spins by the clock and queues itself again.
+// schbench is the program of 2017, before it had requests with work between two sleeps. A
+// message thread sleeps for a while plus up to a quarter more, then wakes all workers in its
+// queue, one after the other; a worker spins by the clock, run or not, and queues itself
+// again. The program counts from one stamp before the first wake; a wait begins with the
+// worker's own, so the last of many workers is a little earlier here.
 func schbench(p *Plan, o *options) error {
 	messages, workers, sleep, spin, seconds := int64(2), int64(16), int64(10_000), int64(15_000), int64(30)
 	if err := o.numbers(wanted{"m", &messages, 1, 1000}, wanted{"t", &workers, 1, 10_000}, wanted{"s", &sleep, 0, longest},

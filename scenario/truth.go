@@ -34,7 +34,8 @@ func (s *Source) Truth() (*truth.Log, error) {
 	return &w.log, err
 }
 
-// witness follows a run by the state of the scheduler.
+// witness follows a run by the state of the scheduler. It needs no part of the analysis: what
+// it notes is what the scheduler holds at that moment.
 type witness struct {
 	m     *machine.Machine
 	run   *workload.Run
@@ -63,7 +64,8 @@ func (w *witness) see(ev *event.Event) {
 	}
 }
 
-// hold notes that the task pid has cpu with the given effective priority.
+// hold notes that the task pid has cpu with the given effective priority. A boost is told
+// from the task's own attributes, not from the event that made it.
 func (w *witness) hold(at event.Time, cpu event.CPU, pid event.PID, prio event.Prio) {
 	h := truth.Holder{PID: pid, Prio: prio, Normal: prio, Dying: w.dying[pid]}
 	t := w.task(pid)

@@ -9,7 +9,8 @@ import (
 	"github.com/whylate/whylate/sched"
 )
 
-// gone is the step of a thread whose process has exited under it.
+// gone is the step of a thread whose process has exited under it. Nothing wakes it; whoever
+// runs the model stops there.
 var gone = machine.Step{Kind: machine.StepBlock, State: event.StateDisk}
 
 // setAttr calls sched_setattr(2) for the thread itself, unless nothing changes. If the
@@ -24,6 +25,8 @@ func (p *thread) setAttr(a *sched.Attr) machine.Step {
 		p.run.refuse(fmt.Errorf("%s: sched_setattr to %s: %w", p.name, a.Policy, err))
 		return gone
 	}
+	// What waits for its locks may lend it something now, or nothing any more;
+	// rt_mutex_adjust_pi().
 	p.reboost()
 	if p.run.OnAttr != nil {
 		p.run.OnAttr(t)
@@ -31,24 +34,27 @@ func (p *thread) setAttr(a *sched.Attr) machine.Step {
 	return proceed
 }
 
-// attr is what a round of the phase sets for t; nil: nothing.
-func (ph *Phase) attr(t *sched.Task) *sched.Attr {
+// phaseAttr is what a round of phase ph sets; nil: nothing. The result is valid until the
+// next call.
+func (p *thread) phaseAttr(ph *Phase) *sched.Attr {
 	if ph.Attr == nil || !ph.Keep {
 		return ph.Attr
 	}
-	a := *ph.Attr
-	a.Policy = t.Attr.Policy
+	a := &p.attr
+	*a = *ph.Attr
+	a.Policy = p.th.Task.Attr.Policy
 	switch a.Policy {
 	case sched.FIFO, sched.RR:
 		a.Nice = 0
 	case sched.Deadline:
+		// It must repeat its parameters: what the phase does not say is 0.
 		a.Priority, a.Nice = 0, 0
-		return &a
+		return a
 	default:
 		a.Priority = 0
 	}
 	a.Runtime, a.Deadline, a.Period = 0, 0, 0
-	return &a
+	return a
 }
 
 // place calls sched_setaffinity(2) for the thread itself, unless nothing changes. nil is
@@ -79,6 +85,8 @@ func NormalPrio(a *sched.Attr) event.Prio {
 	return event.DefaultPrio + event.Prio(a.Nice)
 }
 
-// queueKey is the place of a task in the kernel's priority-ordered queues of waiters:
-// all fair tasks are equal there.
+// queueKey is the place of a task in the kernel's priority-ordered queues of waiters: all
+// fair tasks are equal there, whatever their nice value; __futex_queue() and
+// __waiter_prio(). Among deadline tasks an rt_mutex would take the earlier deadline, here
+// it is the earlier arrival.
 func queueKey(prio event.Prio) event.Prio { return min(prio, event.MaxRTPrio) }

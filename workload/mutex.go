@@ -8,14 +8,18 @@ import (
 	"github.com/whylate/whylate/sched"
 )
 
-// mutex is a lock in user space. Without contention it costs no system call.
+// mutex is a pthread mutex of the normal kind. Without contention it costs no system call
+// and leaves no trace. With pi it is a FUTEX_LOCK_PI with an rt_mutex behind it, else a
+// plain futex.
 type mutex struct {
 	pi      bool
-	owner   *thread
+	owner   *thread   // nil: open. Who died with it stays its owner
 	waiters []*thread // by priority, then by arrival
 }
 
-// lock takes mu or waits for it.
+// lock takes mu or waits for it, and is asked again whenever the thread wakes. A thread
+// that already holds it waits for ever: glibc does so for a normal mutex, also where the
+// kernel says EDEADLK.
 func (p *thread) lock(mu *mutex) (machine.Step, bool) {
 	switch {
 	case mu.pi && p.waits == mu:
@@ -39,6 +43,8 @@ func (p *thread) lock(mu *mutex) (machine.Step, bool) {
 		mu.waiters = p.run.enqueue(mu.waiters, p)
 	}
 	if mu.pi {
+		// The boost comes before the waiter leaves the CPU, so sched_pi_setprio before its
+		// sched_switch; task_blocks_on_rt_mutex().
 		p.waits = mu
 		p.run.boost(p.th.Task.CPU(), mu.owner)
 	}
@@ -54,6 +60,7 @@ func (r *Run) enqueue(list []*thread, p *thread) []*thread {
 	return insert(list, p)
 }
 
+// insert keeps key and order of p, for one that comes back after a change of priority.
 func insert(list []*thread, p *thread) []*thread {
 	i := len(list)
 	for i > 0 && (list[i-1].key > p.key || list[i-1].key == p.key && list[i-1].order > p.order) {
@@ -86,6 +93,8 @@ func (p *thread) release(mu *mutex) {
 		next = mu.waiters[0]
 		mu.waiters = slices.Delete(mu.waiters, 0, 1)
 	}
+	// A plain lock is open from here on, so whoever runs next can take it; what was woken
+	// will have to wait again.
 	mu.owner = nil
 	cpu := p.th.Task.CPU()
 	if mu.pi {
@@ -117,7 +126,8 @@ func (p *thread) releaseAll() {
 // boost gives p the priority of the first waiter of its mutexes, if that is higher than
 // its own, and goes on with the holder of the mutex for which p itself waits;
 // rt_mutex_adjust_prio_chain(). A ring of holders ends at its first member: nothing
-// changes there any more.
+// changes there any more. The kernel gives up such a chain at 1,024 members; here it ends
+// when a priority stays as it is, which each step makes higher or lower for good.
 func (r *Run) boost(cpu event.CPU, p *thread) {
 	for p != nil {
 		t := p.th.Task
@@ -126,6 +136,7 @@ func (r *Run) boost(cpu event.CPU, p *thread) {
 		if t.Prio() == before || p.waits == nil {
 			return
 		}
+		// p stands elsewhere in its own queue now, and may lend more, or less, to the next.
 		mu := p.waits
 		mu.waiters = remove(mu.waiters, p)
 		p.key = queueKey(t.Prio())
@@ -145,6 +156,8 @@ func (p *thread) donor() *sched.Task {
 			first = w
 		}
 	}
+	// A waiter that would not go first lends nothing. Fair tasks never do: a nice value is
+	// not inherited.
 	if first == nil || first.th.Task.Prio() >= NormalPrio(&p.th.Task.Attr) || first.key >= event.MaxRTPrio {
 		return nil
 	}

@@ -12,7 +12,7 @@ var blocked = machine.Step{Kind: machine.StepBlock, State: event.StateSleeping}
 // defaultPiece is the work between two looks at the clock in rt-app's runtime event.
 const defaultPiece event.Time = 32_000
 
-// do begins or goes on with op; p.visit counts the calls for it. over says that it is
+// do begins or goes on with op; rt-app's run_event(). p.visit counts the calls for it. over says that it is
 // done once the returned step is.
 func (p *thread) do(op *Op) (step machine.Step, over bool) {
 	r := p.run
@@ -30,6 +30,8 @@ func (p *thread) do(op *Op) (step machine.Step, over bool) {
 	case OpUnique:
 		return p.timer(op, &p.timers[op.Ref])
 	case OpLock:
+		// rt-app counts the call, got or not: until as many unlocks have come, the end of
+		// the run does not end the round.
 		step, over = p.lock(r.mutexes[op.Ref])
 		if p.visit == 0 {
 			p.locks++
@@ -47,7 +49,8 @@ func (p *thread) do(op *Op) (step machine.Step, over bool) {
 	return p.wait(op)
 }
 
-// work is rt-app's run and runtime.
+// work is rt-app's run, an amount of work, and runtime, a length of time. Both log how long
+// they took by the clock, with all that came between.
 func (p *thread) work(op *Op) (machine.Step, bool) {
 	now := p.run.m.Now()
 	if p.visit == 0 {
@@ -68,7 +71,8 @@ func (p *thread) work(op *Op) (machine.Step, bool) {
 	return machine.Step{Kind: machine.StepRun, NS: ns, Mode: op.Mode}, false
 }
 
-// jitter is a random time in [0, most], of the thread's own stream.
+// jitter is a random time in [0, most], of the thread's own stream: another thread that
+// draws more or less often changes nothing here.
 func (p *thread) jitter(most event.Time) event.Time {
 	if p.random == nil {
 		p.random = p.run.stream(p.index)
@@ -76,13 +80,16 @@ func (p *thread) jitter(most event.Time) event.Time {
 	return event.Time(p.random.Between(0, int64(most)))
 }
 
-// sleepUntil sleeps until at, later by the timer slack where the kernel applies it.
+// sleepUntil sleeps until at, later by the timer slack where the kernel applies it. A real
+// kernel wakes anywhere in the slack, if another timer happens to expire there; alone, at
+// its end.
 func (p *thread) sleepUntil(at event.Time) machine.Step {
 	p.asleep, p.woken = true, false
 	return machine.Step{Kind: machine.StepSleep, NS: at + p.run.slack(p.th.Task), State: event.StateSleeping}
 }
 
-// slack is the timer slack of t: real-time and deadline tasks have none.
+// slack is the timer slack of t: real-time and deadline tasks have none, boosted ones
+// neither; hrtimer_nanosleep() looks at the effective priority.
 func (r *Run) slack(t *sched.Task) event.Time {
 	if t.Prio() < event.MaxRTPrio {
 		return 0
@@ -90,7 +97,9 @@ func (r *Run) slack(t *sched.Task) event.Time {
 	return r.spec.TimerSlack
 }
 
-// timer is rt-app's timer: it wakes at multiples of the period, counted from t_first.
+// timer is rt-app's timer: it wakes at multiples of the period, counted from t_first. Of a
+// shared timer every use takes the next multiple, whoever uses it, and the latency is
+// taken against where it stands then: it can be less than nothing.
 func (p *thread) timer(op *Op, t *timer) (machine.Step, bool) {
 	now := p.run.m.Now()
 	if p.visit > 0 {
@@ -103,6 +112,7 @@ func (p *thread) timer(op *Op, t *timer) (machine.Step, bool) {
 	}
 	p.loop.CPeriod += op.NS
 	t.next += op.NS
+	// cyclictest adds intervals until the next one lies ahead.
 	if op.Timer == TimerSkip && op.NS > 0 && t.next < now {
 		t.next += (now - t.next + op.NS - 1) / op.NS * op.NS
 	}
@@ -112,6 +122,7 @@ func (p *thread) timer(op *Op, t *timer) (machine.Step, bool) {
 	}
 	p.loop.Slack = slack
 	if now >= t.next {
+		// Missed: no sleep at all, and the latency of the round is forgotten.
 		if op.Timer == TimerRelative {
 			t.next = now
 		}

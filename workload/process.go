@@ -19,7 +19,9 @@ func errForkLimit(name, task string) error {
 }
 
 // process is the main thread: it creates the others, sleeps, cancels them and waits for
-// their end.
+// their end; rt-app's main() and __shutdown(). It is an ordinary task of nice 0, so on a busy
+// CPU it may come to its work late: then the run is longer than it should be, as with
+// rt-app.
 type process struct {
 	run  *Run
 	th   *machine.Thread
@@ -27,13 +29,15 @@ type process struct {
 	made int // instances of it that there are
 	next int // thread that is cancelled or joined next
 
-	slept   bool
-	joining *thread
+	slept   bool    // Spec.Duration is over
+	joined  int     // threads that are known to have ended, in their order
+	joining *thread // for which it waits
 }
 
 // Next creates one thread, cancels one or joins one.
 func (p *process) Next(m *machine.Machine, _ *machine.Thread) machine.Step {
 	r := p.run
+	// Tasks without instances are templates of forks.
 	for p.task < len(r.spec.Tasks) && p.made >= r.spec.Tasks[p.task].Instances {
 		p.task, p.made = p.task+1, 0
 	}
@@ -65,8 +69,8 @@ func (p *process) Next(m *machine.Machine, _ *machine.Thread) machine.Step {
 func (p *process) join() machine.Step {
 	r := p.run
 	p.joining = nil
-	for _, t := range r.threads {
-		if !t.over {
+	for ; p.joined < len(r.threads); p.joined++ {
+		if t := r.threads[p.joined]; !t.over {
 			p.joining = t
 			return blocked
 		}
@@ -92,6 +96,8 @@ func (r *Run) cancel(from *machine.Thread, p *thread) {
 	}
 	p.cancelled = true
 	cpu := from.Task.CPU()
+	// Somebody who was woken already goes on by himself. The wake comes before the event of
+	// the signal, as in complete_signal() and after.
 	if p.asleep && !p.woken {
 		r.leave(p)
 		r.m.Wake(cpu, p.th)
@@ -99,7 +105,7 @@ func (r *Run) cancel(from *machine.Thread, p *thread) {
 	r.emitSignal(cpu, p.th, sigCancel)
 }
 
-// leave takes p out of whatever it waits in.
+// leave takes p out of whatever it waits in: a later wake must not be lost on a dead one.
 func (r *Run) leave(p *thread) {
 	for i := range r.conds {
 		r.conds[i].older, r.conds[i].newer = remove(r.conds[i].older, p), remove(r.conds[i].newer, p)
@@ -119,6 +125,7 @@ func (r *Run) leave(p *thread) {
 // sigCancel is the signal of pthread_cancel(), the first real-time one.
 const sigCancel = 32
 
+// emitSignal is signal_generate, said by whoever runs on cpu.
 func (r *Run) emitSignal(cpu event.CPU, th *machine.Thread, signal int64) {
 	var ev event.Event
 	ev.Reset()
@@ -127,6 +134,8 @@ func (r *Run) emitSignal(cpu event.CPU, th *machine.Thread, signal int64) {
 	r.m.Emit(cpu, &ev)
 }
 
+// emitFork is what clone leaves: task_newtask, then sched_process_fork. The wake-up of the
+// child comes with its start.
 func (r *Run) emitFork(parent, child *machine.Thread) {
 	cpu := parent.Task.CPU()
 	var ev event.Event
@@ -145,6 +154,7 @@ func (r *Run) emitFork(parent, child *machine.Thread) {
 // SIGHAND, THREAD, SYSVSEM, SETTLS, PARENT_SETTID, CHILD_CLEARTID.
 const cloneThread = 0x3d0f00
 
+// emitRename is task_rename, which comes before the new name is there.
 func (r *Run) emitRename(th *machine.Thread, name event.Name) {
 	var ev event.Event
 	ev.Reset()

@@ -9,7 +9,8 @@ import (
 	"github.com/whylate/whylate/sched"
 )
 
-// Run is a Spec on a machine.
+// Run is a Spec on a machine. The machine calls it while it runs; nothing in it is safe for
+// other goroutines.
 type Run struct {
 	// OnLoop, where set, is told every finished round of a phase.
 	OnLoop func(Loop)
@@ -21,7 +22,7 @@ type Run struct {
 	OnVerdict func(error)
 
 	m       *machine.Machine
-	spec    *Spec
+	spec    *Spec // shared between runs: never changed
 	main    *process
 	threads []*thread // in the order of their creation
 
@@ -37,7 +38,7 @@ type Run struct {
 	zero     event.Time
 	stopping bool // continue_running is 0
 	failed   bool
-	arrivals uint64
+	arrivals uint64 // counts entries into queues of waiters, for their order
 }
 
 // Load puts the process of spec on m; its main thread begins at once. Errors are a Spec
@@ -54,6 +55,7 @@ func Load(m *machine.Machine, spec *Spec) (*Run, error) {
 	for _, b := range spec.Barriers {
 		r.barriers = append(r.barriers, barrier{waiting: b.Parties - 1, mutex: &mutex{pi: b.PI}})
 	}
+	// Threads that are forked later do not meet the others.
 	for i := range spec.Tasks {
 		r.start.parties += spec.Tasks[i].Instances
 	}
@@ -85,7 +87,7 @@ func (r *Run) Done() bool { return r.main.th.Dead() }
 // Process returns the pid of the main thread.
 func (r *Run) Process() event.PID { return r.main.th.Task.PID }
 
-// check finds references to what is not there.
+// check finds references to what is not there, so that a run never meets one.
 func (s *Spec) check(cpus int) error {
 	for i := range s.Tasks {
 		t := &s.Tasks[i]
@@ -156,7 +158,8 @@ func (s *Spec) checkOp(t *Task, op *Op) error {
 	return nil
 }
 
-// stream returns the random numbers of the thread with the given index.
+// stream returns the random numbers of the thread with the given index. Each has its own,
+// so that what one draws does not change what others get.
 func (r *Run) stream(index int) *engine.Stream {
 	return engine.NewStream(r.spec.Seed, fmt.Sprintf("workload/%d", index))
 }

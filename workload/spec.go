@@ -6,8 +6,9 @@ import (
 	"github.com/whylate/whylate/sched"
 )
 
-// Spec is a process with all its threads. Resources are named by their index. Times are
-// ns.
+// Spec is a process with all its threads. Resources are named by their index: mutexes in
+// Mutexes, conditions, semaphores, shared timers, queues and forks below their numbers.
+// Times are ns, none may be negative except where that is said.
 type Spec struct {
 	Comm string    // name of the main thread and of every thread before it takes its own
 	PID  event.PID // of the main thread; the others count on from there. 0: the next free
@@ -120,7 +121,8 @@ type Op struct {
 	Piece  event.Time // OpRuntime; 0: 32 µs
 }
 
-// Loop is what rt-app logs of one round of a phase. Times are ns.
+// Loop is what rt-app logs of one round of a phase, for comparison with its files. Times are
+// ns, on the machine's clock; rt-app prints them rounded down to µs.
 type Loop struct {
 	Thread int        // global index
 	PID    event.PID  //

@@ -9,7 +9,9 @@ import (
 	"github.com/whylate/whylate/sched"
 )
 
-// stage is where a thread is between its creation and its end.
+// stage is where a thread is between its creation and its end. The order is that of
+// rt-app's thread_body(): the policy comes after the common start and the delay, so a task
+// that shall be real-time waits for its first turn as a fair one.
 type stage uint8
 
 const (
@@ -32,6 +34,7 @@ type thread struct {
 	fork  bool // created by OpFork: it does not meet the others
 	th    *machine.Thread
 
+	// Where it is in its phases. visit and part belong to the operation at pc.
 	stage     stage
 	first     event.Time // t_first: from which timers count
 	phase     int
@@ -43,14 +46,18 @@ type thread struct {
 	paid      bool // the OpCost of the current operation
 	quiet     bool // the last step concerned nobody else
 
+	// What rt-app would log, and what its clocks and calls need.
 	began     event.Time // of the current run operation
 	loop      Loop
 	timers    []timer
 	random    *engine.Stream
 	cpus      []event.CPU // as set last
+	attr      sched.Attr  // of phaseAttr
 	cancelled bool
 	locks     int // lock operations minus unlock operations of this round
 
+	// Locks and queues. A thread is in one queue at most, so key and order are those of
+	// whichever it is in; rt_mutex_waiter and futex_q.
 	held    []*mutex // with priority inheritance
 	waits   *mutex   // in whose queue it is
 	granted *mutex   // handed over to it while it waited
@@ -85,7 +92,8 @@ func (r *Run) newThread(parent *machine.Thread, task, site int) (*thread, error)
 	if fork {
 		r.forks[site]++
 	}
-	// A child begins with the policy and the CPUs of its parent.
+	// A child begins with the policy and the CPUs of its parent, without what a lock lends
+	// the parent; sched_fork().
 	parentTask := parent.Task
 	th, err := r.m.Spawn(0, r.m.Names.String(parentTask.Comm), parentTask.Attr, parentCPUs(parent), p)
 	if err != nil {
@@ -114,7 +122,9 @@ const mostQuiet = 64
 // without going back to the machine.
 func (p *thread) Next(*machine.Machine, *machine.Thread) machine.Step {
 	if p.cancelled && p.asleep {
-		return p.die() // a cancellation point: it goes as it is
+		// A cancellation point: it goes as it is, with its policy, without the steps that
+		// end a loop.
+		return p.die()
 	}
 	p.asleep = false
 	for range mostQuiet {
@@ -162,6 +172,7 @@ func (p *thread) begin() machine.Step {
 		p.th.Task.Comm = name
 	}
 	if p.index == 0 {
+		// The first thread sets t_zero for all, before it knows whether they are there.
 		r.zero = r.m.Now()
 	}
 	if p.fork || r.spec.Free || r.start.arrive(p) {
@@ -170,6 +181,7 @@ func (p *thread) begin() machine.Step {
 	return machine.Step{Kind: machine.StepBlock, State: event.StateSleeping}
 }
 
+// delay sleeps until the task's own start, which also moves the zero of its timers.
 func (p *thread) delay() machine.Step {
 	p.stage = stageDelay
 	p.first = p.run.zero
@@ -190,6 +202,7 @@ func (p *thread) round() machine.Step {
 		return proceed
 	}
 	p.stage = stagePlaced
+	// Affinity is set in every round: that of the phase, else of the task, else all.
 	cpus := p.task.Phases[p.phase].CPUs
 	if cpus == nil {
 		cpus = p.task.CPUs
@@ -201,7 +214,9 @@ func (p *thread) round() machine.Step {
 func (p *thread) prepare() machine.Step {
 	p.stage = stageOps
 	p.pc, p.visit, p.part, p.locks = 0, 0, 0, 0
-	step := p.setAttr(p.task.Phases[p.phase].attr(p.th.Task))
+	// rt-app takes the start of the round after its calls, which cannot take time here
+	// unless somebody preempts: then the log is as much too early as in rt-app too late.
+	step := p.setAttr(p.phaseAttr(&p.task.Phases[p.phase]))
 	p.loop = Loop{Thread: p.index, PID: p.th.Task.PID, Comm: p.th.Task.Comm, Start: p.run.m.Now()}
 	return step
 }
@@ -210,6 +225,7 @@ func (p *thread) prepare() machine.Step {
 func (p *thread) ops() machine.Step {
 	ops := p.task.Phases[p.phase].Ops
 	if p.visit == 0 {
+		// Before each operation rt-app looks whether all is over; within one it does not.
 		for p.pc < len(ops) && p.skips(&ops[p.pc]) {
 			p.pc++
 		}
@@ -224,6 +240,7 @@ func (p *thread) ops() machine.Step {
 		}
 	}
 	step, over := p.do(&ops[p.pc])
+	// Whatever leaves the CPU or takes time is the machine's business.
 	p.quiet = p.quiet && step.Kind == machine.StepRun && step.NS <= 0
 	p.visit++
 	if over {
@@ -245,6 +262,7 @@ func (p *thread) finish() {
 	if p.run.OnLoop != nil {
 		p.run.OnLoop(p.loop)
 	}
+	// Operations, phase loop, next phase, task loop.
 	p.phaseLoop++
 	if p.phaseLoop != p.task.Phases[p.phase].Loop {
 		return // a loop of 0 or less is never reached
@@ -256,7 +274,8 @@ func (p *thread) finish() {
 	}
 }
 
-// die ends the thread: it gives up what the kernel frees for it.
+// die ends the thread. The kernel hands over its PI locks and wakes who joins it before
+// sched_process_exit is recorded; exit_mm_release() in do_exit().
 func (p *thread) die() machine.Step {
 	p.stage = stageDead
 	p.releaseAll()

@@ -48,7 +48,7 @@ func (p *thread) wait(op *Op) (machine.Step, bool) {
 		return p.resume(&r.conds[op.Ref], r.mutexes[op.Mutex])
 	case OpSemPost:
 		s := &r.sems[op.Ref]
-		s.value++
+		s.value++ // remembered if nobody waits
 		s.waiters = p.wakeFirst(s.waiters)
 	case OpSemWait:
 		return p.semWait(&r.sems[op.Ref])
@@ -71,6 +71,7 @@ func (p *thread) wait(op *Op) (machine.Step, bool) {
 // releaseQueue wakes all that are in q now, one after the other, as a program's own loop
 // does it.
 func (p *thread) releaseQueue(q *queue) (machine.Step, bool) {
+	// Who queues again meanwhile is not meant: the list was taken before the first wake.
 	if p.visit == 0 {
 		p.batch, q.waiters = q.waiters, p.batch[:0]
 	}
@@ -78,7 +79,7 @@ func (p *thread) releaseQueue(q *queue) (machine.Step, bool) {
 	return proceed, len(p.batch) == 0
 }
 
-// sleepIn blocks at a point at which a cancel ends the thread.
+// sleepIn blocks in a futex at a point at which a cancel ends the thread.
 func (p *thread) sleepIn() (machine.Step, bool) {
 	p.asleep = true
 	return blocked, false
@@ -110,6 +111,7 @@ func (p *thread) condWait(c *cond, mu *mutex) (machine.Step, bool) {
 	return p.lock(mu)
 }
 
+// join puts p among those who came last.
 func (p *thread) join(c *cond) {
 	p.key = queueKey(NormalPrio(&p.th.Task.Attr))
 	c.newer = p.run.enqueue(c.newer, p)
@@ -125,7 +127,8 @@ func (p *thread) signal(c *cond) {
 	c.older = p.wakeFirst(c.older)
 }
 
-// broadcast is pthread_cond_broadcast().
+// broadcast is pthread_cond_broadcast(): everybody, the older group first. None of them has
+// the mutex then; nothing is requeued to it since glibc 2.25.
 func (p *thread) broadcast(c *cond) {
 	for len(c.older)+len(c.newer) > 0 {
 		p.signal(c)
@@ -175,6 +178,8 @@ func (p *thread) meet(b *barrier) (machine.Step, bool) {
 		if step, locked := p.lock(b.mutex); !locked {
 			return step, false
 		}
+		// waiting counts up again only when those who are released come to run: a thread
+		// that is faster than they finds the barrier open, as in rt-app.
 		if b.waiting <= 0 {
 			p.part = 2
 			p.broadcast(&b.cond)
@@ -195,6 +200,8 @@ func (p *thread) meet(b *barrier) (machine.Step, bool) {
 	return proceed, true
 }
 
+// semWait is sem_wait(): a post lets one waiter go, but the value is taken by who runs
+// first.
 func (p *thread) semWait(s *semaphore) (machine.Step, bool) {
 	if s.value > 0 {
 		s.value--
