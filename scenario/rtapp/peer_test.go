@@ -127,8 +127,9 @@ func run(t *testing.T, program, src string) (took bool, said string, err error) 
 // for the fragments, and lock_order is from a time before keys were matched by prefix.
 func TestExamplesOfRtapp(t *testing.T) {
 	const dir = "/usr/share/doc/rt-app/examples"
-	_, err := os.Stat(dir)
-	installed(t, dir, err)
+	if _, err := os.Stat(dir); err != nil {
+		t.Skip("rt-app's examples are not here; slim images leave documents out")
+	}
 	refused := map[string]string{
 		"video-long.json": "6:13: object property name", "video-short.json": "6:13: object property name",
 		"merge/global.json": "1:1: tasks:", "merge/resources.json": "1:1: tasks:",
