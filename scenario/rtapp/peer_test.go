@@ -127,7 +127,8 @@ func run(t *testing.T, program, src string) (took bool, said string, err error) 
 // for the fragments, and lock_order is from a time before keys were matched by prefix.
 func TestExamplesOfRtapp(t *testing.T) {
 	const dir = "/usr/share/doc/rt-app/examples"
-	if _, err := os.Stat(dir); err != nil {
+	_, err := os.Stat(dir)
+	if err != nil {
 		t.Skip("rt-app's examples are not here; slim images leave documents out")
 	}
 	refused := map[string]string{
