@@ -23,10 +23,12 @@ type Analysis struct {
 	rtPeriod  []timeline.Expiry // of sched_rt_period_timer, all CPUs, by time
 	cfsPeriod []timeline.Expiry // of the bandwidth timers of fair groups
 	dlTimer   [][]timeline.Expiry
-	clocks    clocks
-	wakeup    event.Name // hrtimer_wakeup
-	periods   map[timeline.TaskID]period
-	idle      [][]idleRun // by CPU
+	// deadlineTasks is how many tasks ran as deadline tasks.
+	deadlineTasks int
+	clocks        clocks
+	wakeup        event.Name // hrtimer_wakeup
+	periods       map[timeline.TaskID]period
+	idle          [][]idleRun // by CPU
 }
 
 // afterTimer is how long after a timer's expiry a switch still counts as its effect.
@@ -51,6 +53,7 @@ func New(x *timeline.Index) *Analysis {
 	a.collectIdle()
 	a.quota = make([][]window, len(x.CPUs))
 	a.findExits()
+	a.countDeadlineTasks()
 	for c := range x.CPUs {
 		a.findQuota(event.CPU(c))
 		a.findWindows(event.CPU(c))

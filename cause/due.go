@@ -28,7 +28,8 @@ func (a *Analysis) dueOf(w *latency.Wait) due {
 		return none
 	}
 	n := sort.Search(len(ci.Expiries), func(i int) bool { return ci.Expiries[i].At > w.Woken }) - 1
-	if n >= 0 && ci.Expiries[n].Woke == w.Task.ID && ci.Expiries[n].Func == a.wakeup {
+	// A timer that expired before the task last left the CPU woke it then, not now.
+	if n >= 0 && (w.Left == event.NoTime || ci.Expiries[n].At >= w.Left) && ci.Expiries[n].Woke == w.Task.ID && ci.Expiries[n].Func == a.wakeup {
 		if d := a.dueByTimer(w, ci.Expiries[n], n); d.at != event.NoTime {
 			return d
 		}

@@ -77,9 +77,15 @@ func (p *piece) lower() bool {
 }
 
 // lowerSince is when the current task should have begun to make way: when the waiter came
-// to this CPU, or when the last boost of the current task ended.
+// to this CPU, when the last boost of the current task ended, or when the waiter itself was
+// boosted.
 func (p *piece) lowerSince() event.Time {
 	since := max(p.since, p.run.Start)
+	if own := p.a.x.PrioChanges(p.w.Task.ID); len(own) > 0 {
+		if i := sort.Search(len(own), func(i int) bool { return own[i].At > p.from }); i > 0 {
+			since = max(since, own[i-1].At)
+		}
+	}
 	changes := p.a.x.Tasks[p.run.Task].PrioChanges
 	if i := sort.Search(len(changes), func(i int) bool { return changes[i].At > p.from }); i > 0 {
 		return max(since, changes[i-1].At)

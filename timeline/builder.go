@@ -7,17 +7,21 @@ import (
 
 // Builder fills an Index from a stream of events.
 type Builder struct {
-	x                           *Index
-	cpus                        []building
-	arm                         map[int64]Arming  // by the timer's address
-	hidden                      map[TaskID]Arming // of sleep timers whose address the trace hides
-	doExit, exitMM, doGroupExit event.Name
-	calls                       map[event.Name]bool // the vectors by which another CPU wakes this one
-	sleepTimer                  event.Name          // hrtimer_wakeup
+	x                                        *Index
+	cpus                                     []building
+	arm                                      map[int64]Arming  // by the timer's address
+	hidden                                   map[TaskID]Arming // of sleep timers whose address the trace hides
+	doExit, exitMM, doGroupExit, dlTaskTimer event.Name
+	calls                                    map[event.Name]bool // the vectors by which another CPU wakes this one
+	sleepTimer                               event.Name          // hrtimer_wakeup
 }
 
 // building is the unfinished state of one CPU.
 type building struct {
+	// The newest start of a dl_task_timer on this CPU.
+	dlTimer int64
+	dlArmed event.Time
+
 	irq, softirq, off int  // index of the open span, −1 if none
 	depth             int  // nested hard interrupts
 	run               int  // index of the open run, −1
@@ -40,7 +44,7 @@ func NewBuilder(tr *Tracker, facts kernel.Facts, names *event.Names) *Builder {
 		x: &Index{Tracker: tr, Facts: facts, Names: names, From: event.NoTime, To: event.NoTime,
 			Armed: make(map[ExpiryKey]Arming)},
 		arm: make(map[int64]Arming), hidden: make(map[TaskID]Arming),
-		doExit: names.Intern("do_exit"), exitMM: names.Intern("exit_mm"), doGroupExit: names.Intern("do_group_exit"),
+		doExit: names.Intern("do_exit"), exitMM: names.Intern("exit_mm"), doGroupExit: names.Intern("do_group_exit"), dlTaskTimer: names.Intern("dl_task_timer"),
 		calls: map[event.Name]bool{names.Intern("reschedule_entry"): true, names.Intern("call_function_single_entry"): true,
 			names.Intern("call_function_entry"): true},
 		sleepTimer: names.Intern("hrtimer_wakeup"),
@@ -56,14 +60,14 @@ func (b *Builder) cpu(c event.CPU) (*CPUIndex, *building) {
 	}
 	for int(c) >= len(b.x.CPUs) {
 		b.x.CPUs = append(b.x.CPUs, CPUIndex{})
-		b.cpus = append(b.cpus, building{irq: -1, softirq: -1, off: -1, run: -1})
+		b.cpus = append(b.cpus, building{irq: -1, softirq: -1, off: -1, run: -1, dlArmed: -throttleArms - 1})
 	}
 	return &b.x.CPUs[c], &b.cpus[c]
 }
 
 func (b *Builder) task(id TaskID) *TaskIndex {
 	for int(id) >= len(b.x.Tasks) {
-		b.x.Tasks = append(b.x.Tasks, TaskIndex{ExitMark: event.NoTime, ProcessExit: event.NoTime, LastOff: event.NoTime})
+		b.x.Tasks = append(b.x.Tasks, TaskIndex{DLTimer: event.NoArg, ExitMark: event.NoTime, ProcessExit: event.NoTime, LastOff: event.NoTime})
 	}
 	return &b.x.Tasks[id]
 }
@@ -135,6 +139,9 @@ func (b *Builder) open(ci *CPUIndex, cb *building, t *Task, at event.Time, prio 
 }
 
 func (b *Builder) schedSwitch(ev *event.Event, step Step, ci *CPUIndex, cb *building) {
+	if ev.TaskPrio.Deadline() && ev.State.Runnable() && ev.Time-cb.dlArmed <= throttleArms {
+		b.task(step.Task.ID).DLTimer = cb.dlTimer
+	}
 	cb.expired = false
 	cb.noInterrupt(ci)
 	if cb.run < 0 {
@@ -163,6 +170,10 @@ func (b *Builder) schedSwitch(ev *event.Event, step Step, ci *CPUIndex, cb *buil
 		b.x.CountsPreempt = true
 	}
 }
+
+// throttleArms is how long before its switch-out a deadline task that is throttled may
+// have started its timer: both happen in one tick.
+const throttleArms event.Time = 100_000
 
 // stay returns the entry of task id for CPU c.
 func (b *Builder) stay(id TaskID, c event.CPU) *Stay {

@@ -127,6 +127,8 @@ type TaskIndex struct {
 	LastOff     event.Time // its final switch-out, NoTime if not seen
 	RanOn       []Stay
 	TimerWakes  []event.Time // its wakes from interrupts and by softirq threads
+	// DLTimer is the address of its dl_task_timer, NoArg where no throttling shows it.
+	DLTimer int64
 }
 
 // Index holds a trace for random access. Its memory grows with the trace: about 80
@@ -215,6 +217,14 @@ func (x *Index) PrioAt(r *Run, t event.Time) (prio, base event.Prio, boosted boo
 		return prio, changes[0].New, true // the boost began before the trace
 	}
 	return prio, prio, false
+}
+
+// PrioChanges returns the changes of a task's priority by inheritance, in order of time.
+func (x *Index) PrioChanges(id TaskID) []PrioChange {
+	if int(id) >= len(x.Tasks) {
+		return nil
+	}
+	return x.Tasks[id].PrioChanges
 }
 
 // PIWithin reports whether priority inheritance changed the task of r during r.

@@ -88,6 +88,9 @@ func (b *Builder) softirq(ev *event.Event, ci *CPUIndex, cb *building) {
 func (b *Builder) timer(ev *event.Event, ci *CPUIndex, cb *building) {
 	cur := b.currentTask(ev.CPU)
 	if ev.Kind == event.HrtimerStart {
+		if ev.Func == b.dlTaskTimer && ev.Arg != event.NoArg {
+			cb.dlTimer, cb.dlArmed = ev.Arg, ev.Time
+		}
 		a := Arming{By: cur, At: ev.Time, CPU: ev.CPU, Soft: ev.Arg2, Expires: ev.Arg3}
 		// Only a task itself counts: an interrupt that re-arms a timer says nothing of it.
 		if ev.Flags.InInterrupt() {
