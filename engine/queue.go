@@ -174,6 +174,16 @@ func (q *Queue) PopUntil(until event.Time) (it Item, ok bool) {
 	return q.take(), true
 }
 
+// PopAt is Pop for items that are due at exactly at and have rank r or a lower one; of
+// others it says false.
+func (q *Queue) PopAt(at event.Time, r Rank) (it Item, ok bool) {
+	q.settle()
+	if q.n == 0 || event.Time(q.heap[root].at^sign) != at || Rank(q.heap[root].order>>(64-rankBits)) > r {
+		return Item{}, false
+	}
+	return q.take(), true
+}
+
 // take pops the root, which is a live item.
 func (q *Queue) take() Item {
 	s := q.release(q.heap[root])

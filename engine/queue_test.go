@@ -95,6 +95,11 @@ func pop(q *engine.Queue, until bool) (engine.Item, bool) {
 	if it, ok := q.PopUntil(at - 1); ok {
 		return it, false // too early
 	}
+	for r := range engine.Rank(4) {
+		if it, ok := q.PopAt(at, r); ok {
+			return it, it.Rank == r
+		}
+	}
 	return q.PopUntil(at)
 }
 

@@ -38,9 +38,14 @@ func (m *Machine) advance(c event.CPU) {
 			continue
 		}
 		th, _ := m.Sched.Curr(c).Data.(*Thread)
-		if th != nil && th.begun {
+		switch {
+		case th == nil:
+		case th.begun:
 			th.begun = false
 			m.execute(c, th)
+			continue
+		case th.done:
+			m.askProgram(c, th, steps)
 			continue
 		}
 		if preempt, should := m.shouldSchedule(c, th); should {
@@ -148,7 +153,9 @@ func (m *Machine) workDone(c event.CPU) {
 	if th.remaining > 0 {
 		th.atPoint = true
 	} else {
-		th.owed = true
+		// What user mode has done is done, also for who has to leave at the same moment;
+		// the end of a section in the kernel is where it leaves.
+		th.owed, th.done = true, th.mode == User
 	}
 	m.ask(c)
 }
@@ -160,6 +167,7 @@ func (m *Machine) askProgram(c event.CPU, th *Thread, steps int) {
 		m.Fail(fmt.Errorf("%s/%d at %d ns: %w", m.Names.String(th.Task.Comm), th.Task.PID, m.now, ErrStuck))
 		return
 	}
+	th.done = false
 	m.disarm(c, th)
 	th.next = th.Program.Next(m, th)
 	th.begun = true

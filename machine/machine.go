@@ -82,6 +82,7 @@ type Machine struct {
 	err     error
 	nextPID event.PID
 	words   words
+	ev      event.Event // that the machine's own tracepoints fill in turn
 
 	probe func(probe, event.CPU) // tells tests what has no event
 }
@@ -133,14 +134,21 @@ func (m *Machine) RunUntil(until event.Time) error {
 	return m.err
 }
 
-// step lets the next thing happen that is due at until or before.
+// step lets the next thing happen that is due at until or before. All work that is over at
+// one moment is over before any CPU looks what follows from that.
 func (m *Machine) step(until event.Time) bool {
 	it, ok := m.queue.PopUntil(until)
 	if !ok {
 		return false
 	}
 	m.now = it.At
-	m.handle(it)
+	for ok {
+		m.handle(it)
+		if it.Rank != rankWork {
+			break
+		}
+		it, ok = m.queue.PopAt(m.now, rankWork)
+	}
 	m.settle()
 	return true
 }

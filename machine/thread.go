@@ -65,6 +65,7 @@ type Thread struct {
 	id        int
 	mode      Mode       // where it is
 	owed      bool       // its program is to be asked
+	done      bool       // and at once: its work was over at this moment
 	begun     bool       // next is to be executed
 	next      Step       // the step that comes
 	remaining event.Time // of the current stretch of work
@@ -171,11 +172,11 @@ func (m *Machine) block(c event.CPU, th *Thread, s *Step) {
 func (m *Machine) exit(c event.CPU, th *Thread) {
 	th.dead = true
 	if m.sink != nil {
-		var ev event.Event
+		ev := &m.ev
 		ev.Reset()
 		ev.Kind = event.SchedProcessExit
 		ev.Task, ev.TaskComm, ev.TaskPrio = th.Task.PID, th.Task.Comm, th.Task.Prio()
-		m.Emit(c, &ev)
+		m.Emit(c, ev)
 	}
 	m.tell(probeSetState, c)
 	m.Sched.Exit(c, event.StateDead)

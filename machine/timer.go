@@ -115,7 +115,7 @@ func (m *Machine) emitTimer(c event.CPU, kind event.Kind, th *Thread, k timerKin
 	if m.sink == nil || k != sleepTimer && !m.cfg.DLTimerEvents {
 		return
 	}
-	var ev event.Event
+	ev := &m.ev
 	ev.Reset()
 	ev.Kind, ev.Arg = kind, timerAddress(th, k)
 	switch kind {
@@ -124,7 +124,7 @@ func (m *Machine) emitTimer(c event.CPU, kind event.Kind, th *Thread, k timerKin
 	case event.HrtimerExpireEntry:
 		ev.Func, ev.Arg2 = m.words.timers[k], int64(at)
 	}
-	m.Emit(c, &ev)
+	m.Emit(c, ev)
 }
 
 // timerAddress is where a timer of a thread would lie: that of a sleep on its stack, those

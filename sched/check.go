@@ -100,8 +100,8 @@ func (s *Sched) checkRQ(rq *RQ) error {
 		return fmt.Errorf("current is task %d of CPU %d", rq.curr.PID, rq.curr.cpu)
 	case s.idle.has(c) != idle:
 		return fmt.Errorf("idle mask says %v, %d tasks", s.idle.has(c), n)
-	case s.rto.has(c) != (rq.rt.highestNext() < noRTPrio):
-		return fmt.Errorf("rto_mask says %v", s.rto.has(c))
+	case s.rto.prio[c] != rq.rt.highestNext():
+		return fmt.Errorf("rto says %d, first pushable %d", s.rto.prio[c], rq.rt.highestNext())
 	case s.dlo.has(c) != (rq.dl.pushable.n > 0):
 		return fmt.Errorf("dlo_mask says %v", s.dlo.has(c))
 	case rq.dl.nrRunning == 0 && s.cpupri.prio[c] != rq.rt.highest():

@@ -6,10 +6,12 @@ import (
 	"github.com/whylate/whylate/event"
 )
 
-// cpupri finds the CPUs with the lowest real-time priority; struct cpupri. Idle and fair
-// CPUs are one level, as in the kernel since 5.10.
+// cpupri sorts the CPUs by a real-time priority; struct cpupri. It serves two ends: to find
+// the CPUs that run the least important tasks (idle and fair ones are one level, as in the
+// kernel since 5.10), and to find those where the most important ones wait, which the
+// kernel does with a mask alone (rto_mask).
 type cpupri struct {
-	prio  []event.Prio          // by CPU: highest real-time priority, MaxRTPrio without
+	prio  []event.Prio          // by CPU: its priority, MaxRTPrio without
 	level [noRTPrio + 1]cpuMask // level[p]: the CPUs whose highest priority is p
 	count [noRTPrio + 1]int     // how many they are
 	some  [2]uint64             // levels that are not empty
@@ -61,6 +63,41 @@ func (c *cpupri) set(cpu event.CPU, p event.Prio) {
 		c.add(cpu, p)
 	}
 	c.prio[cpu] = p
+}
+
+// someBefore reports whether a CPU has a higher priority than p.
+func (c *cpupri) someBefore(p event.Prio) bool {
+	if p <= 64 {
+		return c.some[0]<<(64-p) != 0
+	}
+	return c.some[0] != 0 || c.some[1]<<(128-p) != 0
+}
+
+// before puts into found the CPUs that have a higher priority than p.
+func (c *cpupri) before(p event.Prio, found cpuMask) {
+	clear(found)
+	for w := range event.Prio(2) {
+		word := c.some[w]
+		for ; word != 0; word &= word - 1 {
+			level := w*64 + event.Prio(bits.TrailingZeros64(word))
+			if level >= p {
+				return
+			}
+			for i, m := range c.level[level] {
+				found[i] |= m
+			}
+		}
+	}
+}
+
+// nextWith returns the first CPU from cpu on that has any priority, NoCPU if there is none.
+func (c *cpupri) nextWith(cpu event.CPU) event.CPU {
+	for ; int(cpu) < len(c.prio); cpu++ {
+		if c.prio[cpu] < noRTPrio {
+			return cpu
+		}
+	}
+	return event.NoCPU
 }
 
 // find puts into found the CPUs of the lowest level on which p could run at once, and

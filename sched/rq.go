@@ -48,6 +48,7 @@ type Sched struct {
 	cfg  Config
 	rqs  []*RQ
 	work Work // of the running operation
+	ev   event.Event
 
 	cpupri  cpupri
 	cpudl   cpudl
@@ -56,8 +57,9 @@ type Sched struct {
 	llcs    []cpuMask // the CPUs of each last-level cache
 	scratch cpuMask
 	nearby  cpuMask
+	waiting cpuMask
 
-	rto      cpuMask // CPUs with real-time tasks that could run elsewhere
+	rto      cpupri // CPUs with real-time tasks that could run elsewhere, by the first of them
 	rtoCPU   event.CPU
 	rtoLoop  int // which round of RT_PUSH_IPI runs
 	rtoNext  int // which one is asked for
@@ -69,9 +71,10 @@ type Sched struct {
 // New returns the scheduler of a machine with cfg.CPUs CPUs, all of them idle.
 func New(cfg Config, host Host, names *event.Names) *Sched {
 	n := cfg.CPUs
-	s := &Sched{host: host, cfg: cfg, all: allCPUs(n), scratch: newMask(n), nearby: newMask(n), rto: newMask(n),
+	s := &Sched{host: host, cfg: cfg, all: allCPUs(n), scratch: newMask(n), nearby: newMask(n), waiting: newMask(n),
 		rtoCPU: event.NoCPU, dlo: newMask(n), idle: allCPUs(n), fairWait: newMask(n)}
 	s.cpupri.init(n)
+	s.rto.init(n)
 	s.cpudl.init(n)
 	for c := range event.CPU(n) {
 		if l := cfg.llc(c); l == len(s.llcs) {

@@ -72,7 +72,7 @@ func (s *Sched) requeueTaskRT(rq *RQ, p *Task, head bool) {
 func (s *Sched) enqueuePushableTask(rq *RQ, p *Task) {
 	rq.rt.pushable.remove(&p.rt.push)
 	rq.rt.pushable.insert(&p.rt.push, p.prio, false)
-	s.rto.set(rq.cpu)
+	s.rto.set(rq.cpu, rq.rt.highestNext())
 }
 
 func (s *Sched) dequeuePushableTask(rq *RQ, p *Task) {
@@ -80,9 +80,7 @@ func (s *Sched) dequeuePushableTask(rq *RQ, p *Task) {
 		return
 	}
 	rq.rt.pushable.remove(&p.rt.push)
-	if rq.rt.highestNext() == noRTPrio {
-		s.rto.clear(rq.cpu)
-	}
+	s.rto.set(rq.cpu, rq.rt.highestNext())
 }
 
 // updateCurrRT is update_curr_rt().

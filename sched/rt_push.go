@@ -60,19 +60,25 @@ func (s *Sched) moveQueued(at event.CPU, from, to *RQ, p *Task) {
 	p.moving = false
 }
 
-// pullRTTask is pull_rt_task(): from every overloaded CPU it takes the first waiting task
-// that may run here, if it goes before what is here.
+// pullRTTask is pull_rt_task(): from every overloaded CPU, in the order of their numbers, it
+// takes the first waiting task that may run here, if it goes before what is here.
 func (s *Sched) pullRTTask(rq *RQ) {
-	c := s.rto.first()
-	if c == event.NoCPU || c == rq.cpu && s.rto.next(c+1) == event.NoCPU {
+	if s.cfg.RTPushIPI {
+		others := len(s.rqs) - s.rto.count[noRTPrio] // overloaded CPUs
+		if s.rto.prio[rq.cpu] < noRTPrio {
+			others--
+		}
+		if others > 0 {
+			s.tellCPUToPush(rq)
+		}
 		return
 	}
-	if s.cfg.RTPushIPI {
-		s.tellCPUToPush(rq)
+	if !s.rto.someBefore(rq.rt.highest()) {
 		return
 	}
 	pulled := false
-	for ; c != event.NoCPU; c = s.rto.next(c + 1) {
+	s.rto.before(rq.rt.highest(), s.waiting)
+	for c := s.waiting.first(); c != event.NoCPU; c = s.waiting.next(c + 1) {
 		src := s.rqs[c]
 		if src == rq || src.rt.highestNext() >= rq.rt.highest() {
 			continue
@@ -125,7 +131,7 @@ func (s *Sched) tellCPUToPush(rq *RQ) {
 // rto_next_cpu().
 func (s *Sched) nextRTO(here event.CPU) event.CPU {
 	for {
-		c := s.rto.next(s.rtoCPU + 1)
+		c := s.rto.nextWith(s.rtoCPU + 1)
 		s.rtoCPU = c
 		switch {
 		case c != event.NoCPU && c != here:
