@@ -25,6 +25,7 @@ type Analysis struct {
 	dlTimer   [][]timeline.Expiry
 	// deadlineTasks is how many tasks ran as deadline tasks.
 	deadlineTasks int
+	ownTimers     map[timeline.TaskID]*ownTimer
 	clocks        clocks
 	wakeup        event.Name // hrtimer_wakeup
 	periods       map[timeline.TaskID]period
@@ -54,6 +55,7 @@ func New(x *timeline.Index) *Analysis {
 	a.quota = make([][]window, len(x.CPUs))
 	a.findExits()
 	a.countDeadlineTasks()
+	a.collectOwnTimers()
 	for c := range x.CPUs {
 		a.findQuota(event.CPU(c))
 		a.findWindows(event.CPU(c))

@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/whylate/whylate/event"
@@ -10,10 +11,10 @@ import (
 
 // dlThrottled: a deadline task had used up its runtime and waited for its replenishment.
 //
-// Shown and proven by: the task comes back at most 100 µs after its own dl_task_timer
-// expired on that CPU. It is its own if it was started at most 100 µs before the task left at
-// priority −1 although it could go on (R); or, where the starts of timers are not recorded and
-// the task left like that for this wait, if no other deadline task ran in the trace.
+// Shown and proven by: its own dl_task_timer, from when it was started, at most 100 µs before
+// the task left at priority −1 although it could go on (R), to its expiry. Where the starts of
+// timers are not recorded: the task left like that and comes back at most 100 µs after a
+// dl_task_timer of that CPU, and no other deadline task ran in the trace.
 //
 // Likely: it leaves the same way and comes back after a dl_task_timer that may be another
 // task's; or it leaves for a task that goes after it, or for idle, and timer events are not
@@ -33,24 +34,41 @@ func matchDLThrottled(p *piece) (Interval, bool) {
 		return Interval{}, false
 	}
 	i := p.interval(&dlThrottled, Likely)
+	if own := p.a.ownTimer(p.w.Task.ID); own != nil {
+		start, end := own.around(p.from)
+		if end != event.NoTime && !p.w.Open() && p.w.OnCPU-end <= afterTimer {
+			end = max(end, p.w.OnCPU) // the way to the switch is a part of it
+		}
+		if start == event.NoTime || end != event.NoTime && end <= p.from {
+			return Interval{}, false
+		}
+		i.Verdict = Proven
+		i.Evidence = []Ref{{start, p.w.CPU}, {end, p.cpu}}
+		return i, true
+	}
+	if p.w.Kind == latency.Wakeup {
+		return Interval{}, false
+	}
 	i.Evidence = []Ref{{p.w.Woken, p.w.CPU}}
 	if !p.w.Open() {
 		last := p.w.CPUAt(p.w.OnCPU)
 		i.Evidence = append(i.Evidence, Ref{p.w.OnCPU, last})
-		if e, v, ok := p.a.replenished(p.w, last); ok {
-			i.Verdict = v
-			i.Evidence = append(i.Evidence, Ref{e.At, e.CPU})
-			if v == Likely {
-				i.Detail = "or the timer was another deadline task's"
-				i.Needs = []string{"timer:hrtimer_start"}
+		if last >= 0 && int(last) < len(p.a.dlTimer) {
+			if e, ok := lastExpiry(p.a.dlTimer[last], p.w.OnCPU); ok && e.At >= p.w.Woken && p.w.OnCPU-e.At <= afterTimer {
+				i.Evidence = append(i.Evidence, Ref{e.At, e.CPU})
+				if p.a.deadlineTasks == 1 {
+					i.Verdict = Proven
+				} else {
+					i.Detail, i.Needs = "or the timer was another deadline task's", []string{"timer:hrtimer_start"}
+				}
+				return i, true
 			}
-			return i, true
 		}
 		if p.a.x.Occurs(event.HrtimerExpireEntry) {
 			return Interval{}, false
 		}
 	}
-	if p.w.Kind == latency.Wakeup || p.run == nil || p.cur.class <= ClassDeadline {
+	if p.run == nil || p.cur.class <= ClassDeadline {
 		return Interval{}, false
 	}
 	i.Detail = "a task that goes after it ran meanwhile"
@@ -58,32 +76,50 @@ func matchDLThrottled(p *piece) (Interval, bool) {
 	return i, true
 }
 
-// replenished looks for the dl_task_timer after which the task of w came back on c, and says
-// how sure it is that it is this task's.
-func (a *Analysis) replenished(w *latency.Wait, c event.CPU) (timeline.Expiry, Verdict, bool) {
-	if c < 0 || int(c) >= len(a.dlTimer) {
-		return timeline.Expiry{}, Unknown, false
+// ownTimer is when the dl_task_timer of one task was started and when it expired.
+type ownTimer struct{ starts, expiries []event.Time }
+
+// around returns the newest start at or before t and the first expiry after that start;
+// NoTime where there is none.
+func (o *ownTimer) around(t event.Time) (start, end event.Time) {
+	n := sort.Search(len(o.starts), func(i int) bool { return o.starts[i] > t })
+	if n == 0 {
+		return event.NoTime, event.NoTime
 	}
-	own := event.NoArg
-	if int(w.Task.ID) < len(a.x.Tasks) {
-		own = a.x.Tasks[w.Task.ID].DLTimer
+	start = o.starts[n-1]
+	return start, o.next(start)
+}
+
+// next returns the first expiry after t, NoTime if there is none.
+func (o *ownTimer) next(t event.Time) event.Time {
+	n := sort.Search(len(o.expiries), func(i int) bool { return o.expiries[i] > t })
+	if n == len(o.expiries) {
+		return event.NoTime
 	}
-	list := a.dlTimer[c]
-	for n := sort.Search(len(list), func(i int) bool { return list[i].At > w.OnCPU }) - 1; n >= 0; n-- {
-		e := list[n]
-		switch {
-		case e.At < w.Woken || w.OnCPU-e.At > afterTimer:
-			return timeline.Expiry{}, Unknown, false
-		case own != event.NoArg && e.Timer == own:
-			return e, Proven, true
-		case own != event.NoArg || w.Kind == latency.Wakeup:
-			continue
-		case a.deadlineTasks == 1:
-			return e, Proven, true
+	return o.expiries[n]
+}
+
+// ownTimer returns the timer of task id, nil if its throttling was not seen.
+func (a *Analysis) ownTimer(id timeline.TaskID) *ownTimer { return a.ownTimers[id] }
+
+// collectOwnTimers ties expiries to the deadline tasks whose timers they are.
+func (a *Analysis) collectOwnTimers() {
+	byAddress := make(map[int64][]event.Time)
+	for _, list := range a.dlTimer {
+		for _, e := range list {
+			byAddress[e.Timer] = append(byAddress[e.Timer], e.At)
 		}
-		return e, Likely, true
 	}
-	return timeline.Expiry{}, Unknown, false
+	a.ownTimers = make(map[timeline.TaskID]*ownTimer)
+	for id := range a.x.Tasks {
+		ti := &a.x.Tasks[id]
+		if ti.DLTimer == event.NoArg {
+			continue
+		}
+		list := byAddress[ti.DLTimer]
+		slices.Sort(list)
+		a.ownTimers[timeline.TaskID(id)] = &ownTimer{ti.Throttled, list}
+	}
 }
 
 // countDeadlineTasks counts the tasks that ran at a deadline priority of their own.

@@ -136,6 +136,11 @@ func (a *Analysis) look(p *piece, ci *timeline.CPUIndex, t, limit event.Time) ev
 	if i := sort.Search(len(a.cfsPeriod), func(i int) bool { return a.cfsPeriod[i].At > t }); i < len(a.cfsPeriod) {
 		next = min(next, a.cfsPeriod[i].At)
 	}
+	if own := a.ownTimer(p.w.Task.ID); own != nil {
+		if end := own.next(t); end != event.NoTime {
+			next = min(next, end)
+		}
+	}
 	if g := p.w.GapFrom; g > t && g < next {
 		next = g
 	}

@@ -139,8 +139,14 @@ func (b *Builder) open(ci *CPUIndex, cb *building, t *Task, at event.Time, prio 
 }
 
 func (b *Builder) schedSwitch(ev *event.Event, step Step, ci *CPUIndex, cb *building) {
-	if ev.TaskPrio.Deadline() && ev.State.Runnable() && ev.Time-cb.dlArmed <= throttleArms {
-		b.task(step.Task.ID).DLTimer = cb.dlTimer
+	ran := ev.TaskPrio.Deadline() && ev.Time-cb.dlArmed <= throttleArms
+	// One that goes to sleep may be throttled too. Without a fair server on this kernel the
+	// timer can be nobody else's; with one it is known from before.
+	own := b.x.Facts.FairServer == kernel.No || b.task(step.Task.ID).DLTimer == cb.dlTimer
+	if ran && (ev.State.Runnable() || own) {
+		ti := b.task(step.Task.ID)
+		ti.DLTimer = cb.dlTimer
+		ti.Throttled = append(ti.Throttled, cb.dlArmed)
 	}
 	cb.expired = false
 	cb.noInterrupt(ci)

@@ -127,8 +127,10 @@ type TaskIndex struct {
 	LastOff     event.Time // its final switch-out, NoTime if not seen
 	RanOn       []Stay
 	TimerWakes  []event.Time // its wakes from interrupts and by softirq threads
-	// DLTimer is the address of its dl_task_timer, NoArg where no throttling shows it.
-	DLTimer int64
+	// DLTimer is the address of its dl_task_timer, NoArg where no throttling shows it;
+	// Throttled has when it was started because the task had used up its runtime.
+	DLTimer   int64
+	Throttled []event.Time
 }
 
 // Index holds a trace for random access. Its memory grows with the trace: about 80
