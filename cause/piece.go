@@ -49,7 +49,7 @@ func (a *Analysis) waiterAt(w *latency.Wait, t event.Time) waiter {
 		switch {
 		case i > 0 && changes[i-1].At >= w.Woken:
 			prio = changes[i-1].New
-		case i < len(changes) && changes[i].At < w.End:
+		case i < len(changes) && changes[i].At <= w.End:
 			prio = changes[i].Old
 		}
 	}

@@ -163,13 +163,13 @@ func (s *score) run(seed uint64) {
 			// Where an exit begins in the last run of a task no event of the model says.
 			sort = &s.exits
 		case w.Class == "dl" && deadlines > 1:
-			// Whose dl_task_timer expired the analysis does not ask.
+			// Whose timer expired is not always told: with a fair server there are others.
 			sort = &s.several
 		case want["dl_throttled"] > 0 && w.WaitKind == "wakeup":
-			// It knows a throttled task by the R with which it leaves.
+			// A task that is throttled as it goes to sleep is told by its timer only, too.
 			sort = &s.asleep
 		case slices.ContainsFunc(boosts, while) || prioAt(boosts, w, from) != event.Prio(w.Prio):
-			// It takes the priority with which such a task comes to run for all of its wait.
+			// The truth is asked for the priority of the wait, which such a task does not keep.
 			sort = &s.boosted
 		}
 		sort.n++
