@@ -7,6 +7,7 @@ import (
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/machine"
+	"github.com/whylate/whylate/sched"
 	"github.com/whylate/whylate/workload"
 )
 
@@ -84,11 +85,21 @@ func (s *Source) Close() error { return nil }
 
 // Events starts the model at time 0.
 func (s *Source) Events(o event.Options) (event.Stream, error) {
+	st, err := s.open(o, nil)
+	if err != nil {
+		return nil, err
+	}
+	return st, nil
+}
+
+// open starts the model; decide, where not nil, sees every pick.
+func (s *Source) open(o event.Options, decide func(*sched.Decision)) (*stream, error) {
 	st := &stream{src: s, opts: o, slice: firstSlice}
 	m, err := s.start(st.take)
 	if err != nil {
 		return nil, err
 	}
+	m.Sched.OnDecision(decide)
 	st.m, st.now = m, s.setup.Start
 	if err := m.RunUntil(st.now); err != nil {
 		return nil, fmt.Errorf("starting the machine: %w", err)
@@ -98,6 +109,24 @@ func (s *Source) Events(o event.Options) (event.Stream, error) {
 	}
 	st.run.OnVerdict = func(err error) { st.verdict = err }
 	return st, nil
+}
+
+// Decisions runs the model and shows f every pick of its scheduler, until the run is over.
+// Names of tasks are resolved by Names.
+func (s *Source) Decisions(f func(*sched.Decision)) error {
+	events, err := s.open(event.Options{Want: event.Kinds(event.SchedProcessExit)}, f)
+	if err != nil {
+		return err
+	}
+	defer events.Close()
+	for {
+		if _, err := events.Next(); err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+	}
 }
 
 // start builds the machine of the setup. The table of names is that of the source: a second

@@ -66,6 +66,9 @@ type Sched struct {
 	dlo      cpuMask
 	idle     cpuMask // CPUs without runnable tasks
 	fairWait cpuMask // CPUs where fair tasks wait
+
+	decide   func(*Decision) // who wants to know of picks; nil: nobody
+	decision Decision        // that it is shown
 }
 
 // New returns the scheduler of a machine with cfg.CPUs CPUs, all of them idle.

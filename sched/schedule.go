@@ -51,6 +51,9 @@ func (s *Sched) pickNextTask(rq *RQ, prev *Task) *Task {
 	if next == nil {
 		next = rq.idle
 	}
+	if s.decide != nil {
+		s.tell(rq, prev, next)
+	}
 	s.setNextTask(rq, next, true)
 	return next
 }

@@ -46,6 +46,8 @@ type runFlags struct {
 	workgen  bool
 	stdin    []byte // the scenario, where it came that way
 	costs    string
+	// decisions: one line of JSON for every pick instead of an answer.
+	decisions bool
 	explainFlags
 }
 
@@ -80,6 +82,7 @@ func newRun(std *streams) *cobra.Command {
 	f.StringVar(&flags.costs, "costs", "", "`zero`: whatever the machine itself does takes no time")
 	f.BoolVar(&flags.workgen, "workgen", false, "keep duplicate keys in their order, as rt-app's script workgen does; rt-app itself\nkeeps the last value")
 	f.BoolVar(&flags.dry, "dry-run", false, "only check the scenario")
+	f.BoolVar(&flags.decisions, "decisions", false, "print a line of JSON for every pick instead of an answer: who could have run, by which key,\nand the rule that chose; no tracepoint tells this")
 	sel.register(cmd, "sum up the blame by `WHAT`: task, comm, process, cgroup or cpu (default task)")
 	flags.explainFlags.registerFor(cmd)
 	registerDetail(cmd, &out)
@@ -155,6 +158,9 @@ func (std *streams) run(cmd *cobra.Command, args []string, sel *selection, out *
 		}
 	}
 	choices := flags.choices()
+	if flags.decisions {
+		return std.tellDecisions(args, out, flags, choices)
+	}
 	traceFile := ""
 	if isTraceName(out.file) {
 		if len(choices) > 1 {

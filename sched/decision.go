@@ -1,0 +1,79 @@
+package sched
+
+import "github.com/whylate/whylate/event"
+
+// Candidate is a task that could have been picked.
+type Candidate struct {
+	Task *Task
+	// Key is what its class goes by, in KeyName: the absolute deadline_ns, the prio of a
+	// real-time task, the vruntime of a fair one.
+	Key     int64
+	KeyName string
+}
+
+// Decision is one pick: what no tracepoint tells. It is only valid during the call.
+type Decision struct {
+	At         event.Time
+	CPU        event.CPU
+	Prev, Next *Task
+	// Rule is why Next was picked.
+	Rule string
+	// Candidates are the runnable tasks of the CPU, in the order in which they would be
+	// picked: at most MostCandidates. Runnable says how many there were.
+	Candidates []Candidate
+	Runnable   int
+}
+
+// MostCandidates bounds the candidates of one Decision.
+const MostCandidates = 64
+
+// OnDecision lets f see every pick from now on; nil ends it. Whoever listens changes
+// nothing in what is picked.
+func (s *Sched) OnDecision(f func(*Decision)) { s.decide = f }
+
+// tell hands a pick to who listens.
+func (s *Sched) tell(rq *RQ, prev, next *Task) {
+	d := &s.decision
+	*d = Decision{At: rq.clock, CPU: rq.cpu, Prev: prev, Next: next, Rule: ruleOf(next), Candidates: d.Candidates[:0],
+		Runnable: rq.nrRunning}
+	add := func(t *Task, key int64, name string) bool {
+		d.Candidates = append(d.Candidates, Candidate{t, key, name})
+		return len(d.Candidates) < MostCandidates
+	}
+	if rq.stop != nil && rq.stop.onRQ {
+		add(rq.stop, 0, "stop")
+	}
+	for n := rq.dl.queue.first; n != nil && len(d.Candidates) < MostCandidates; n = n.next() {
+		add(n.task, int64(n.task.dl.deadline), "deadline_ns")
+	}
+	rt := &rq.rt.active
+	if p := rt.highest(); p < noRTPrio {
+		for l := rt.queue[p].head; l != nil && len(d.Candidates) < MostCandidates; l = rt.behind(l) {
+			add(l.task, int64(l.prio), "prio")
+		}
+	}
+	for n := rq.cfs.queue.first; n != nil && len(d.Candidates) < MostCandidates; n = n.next() {
+		add(n.task, n.key, "vruntime")
+	}
+	s.decide(d)
+}
+
+// ruleOf says by which rule its class picks a task.
+func ruleOf(t *Task) string {
+	switch t.class {
+	case stopClass:
+		return "the stopper goes first"
+	case dlClass:
+		return "earliest deadline"
+	case rtClass:
+		return "first of the highest priority"
+	case fairClass:
+		return "least vruntime"
+	}
+	return "nothing is runnable"
+}
+
+// ClassName returns the class of a task as results spell it.
+func (p *Task) ClassName() string {
+	return [...]string{"stop", "dl", "rt", "fair", "idle"}[p.class]
+}
