@@ -65,7 +65,6 @@ type stage struct {
 	threads map[string]*machine.Thread
 	tasks   []*sched.Task
 	mon     *monitor
-	ran     []string // "µs cpu name" at each change
 	last    map[event.CPU]string
 	events  []event.Event
 }
