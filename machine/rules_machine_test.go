@@ -170,6 +170,49 @@ func TestInterruptsOff(t *testing.T) {
 		5000 0 sched_wakeup late >0`)
 }
 
+// TestAnExpiryThatWaitsCanBeTooLate: the interrupt of a timer waits, meanwhile the thread is
+// woken, runs elsewhere and sleeps anew. The old expiry is none any more.
+func TestAnExpiryThatWaitsCanBeTooLate(t *testing.T) {
+	st := newStage(t, quiet(2))
+	st.add("s", fifo(20), nil, nap(1*ms), work(1*ms), nap(9*ms), work(1*ms))
+	st.add("boss", fifo(50), []event.CPU{1}, nap(2*ms), wake("s"))
+	st.play(0)
+	st.add("dark", fifo(30), []event.CPU{0}, in(machine.IRQsOff, 5*ms))
+	st.play(20 * ms).want(`0 0 dark
+		2000 1 s
+		3000 1 idle
+		5000 0 idle
+		12000 1 s
+		13000 1 idle`)
+}
+
+// TestHZPeriodicTicksWhenIdleToo.
+func TestHZPeriodicTicksWhenIdleToo(t *testing.T) {
+	m := machine.New(machine.Config{Sched: sched.DefaultConfig(3), NoHZ: machine.HZPeriodic}, event.NewNames(), nil)
+	run(t, m, 1*s)
+	if m.QueueLen() != 3 {
+		t.Errorf("%d ticks are to come on 3 idle CPUs", m.QueueLen())
+	}
+}
+
+// TestHRTickEndsAFairTurn to the ns, not at the next tick.
+func TestHRTickEndsAFairTurn(t *testing.T) {
+	for _, on := range []bool{false, true} {
+		cfg := machine.Config{Sched: sched.DefaultConfig(1)}
+		cfg.Sched.HRTick = on
+		st := newStage(t, cfg)
+		st.add("a", sched.Attr{}, nil, work(20*ms))
+		st.add("b", sched.Attr{}, nil, work(20*ms))
+		want := "4000 0 b"
+		if on {
+			want = "3000 0 b"
+		}
+		if got := st.play(10 * ms).turns(); got[1] != want {
+			t.Errorf("HRTICK %v: %v, want %s", on, got, want)
+		}
+	}
+}
+
 // ticks counts the ticks of a CPU by the run time that they charge.
 func (st *stage) ticks(c event.CPU) int {
 	n := 0

@@ -227,13 +227,125 @@ func TestDeadlineYield(t *testing.T) {
 	cfg := quiet(1)
 	cfg.Sched.HRTickDL = true
 	st := newStage(t, cfg)
-	st.add("dl", sched.Attr{Policy: sched.Deadline, Runtime: 3 * ms, Deadline: 10 * ms}, nil, work(1*ms), yield, work(1*ms))
+	st.add("dl", sched.Attr{Policy: sched.Deadline, Runtime: 3 * ms, Deadline: 10 * ms}, nil, work(1*ms), yield, work(1*ms), nap(5*ms), work(1*ms))
 	st.add("rt", fifo(10), nil, work(20*ms))
 	st.play(30 * ms).want(`0 0 dl
 		1000 0 rt
 		10000 0 dl
 		11000 0 rt
-		22000 0 idle`)
+		16000 0 dl
+		17000 0 rt
+		23000 0 idle`)
+}
+
+// TestWakeUpRules are those of the CBS, as sched-deadline.rst has them: a task that wakes
+// keeps deadline and runtime if they fit into its bandwidth, else it begins a new period;
+// with a deadline shorter than the period it gets the runtime that fits, and after the
+// deadline it waits for its next period.
+func TestWakeUpRules(t *testing.T) {
+	constrained := sched.Attr{Policy: sched.Deadline, Runtime: 2 * ms, Deadline: 5 * ms, Period: 10 * ms}
+	implicit := sched.Attr{Policy: sched.Deadline, Runtime: 2 * ms, Deadline: 10 * ms}
+	for _, c := range []struct {
+		name           string
+		a              sched.Attr
+		sleep          event.Time
+		want           string
+		deadline, left event.Time // when it goes on
+	}{
+		{"it fits", implicit, 3 * ms, `0 0 dl
+			1000 0 idle
+			4000 0 dl
+			4500 0 idle`, 10 * ms, 1 * ms},
+		{"it does not fit", implicit, 5 * ms, `0 0 dl
+			1000 0 idle
+			6000 0 dl
+			6500 0 idle`, 16 * ms, 2 * ms},
+		{"constrained, it fits", constrained, 1 * ms, `0 0 dl
+			1000 0 idle
+			2000 0 dl
+			2500 0 idle`, 5 * ms, 1 * ms},
+		{"constrained, it does not fit", constrained, 3 * ms, `0 0 dl
+			1000 0 idle
+			4000 0 dl
+			4399 0 idle
+			10000 0 dl
+			10100 0 idle`, 5 * ms, 399_999},
+		{"constrained, after the deadline", constrained, 6 * ms, `0 0 dl
+			1000 0 idle
+			10000 0 dl
+			10500 0 idle`, 15 * ms, 2 * ms},
+		{"constrained, in the next period", constrained, 11 * ms, `0 0 dl
+			1000 0 idle
+			12000 0 dl
+			12500 0 idle`, 17 * ms, 2 * ms},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cfg := quiet(1)
+			cfg.Sched.HRTickDL = true
+			st := newStage(t, cfg)
+			st.add("dl", c.a, nil, work(1*ms), nap(c.sleep), do(func(st *stage, th *machine.Thread) {
+				if at, left := th.Task.Deadline(); at != c.deadline || left != c.left {
+					t.Errorf("deadline %d, runtime %d, want %d, %d", at, left, c.deadline, c.left)
+				}
+			}), work(500*us))
+			st.play(30 * ms).want(c.want)
+		})
+	}
+}
+
+// TestACPUWithDeadlineTasksIsNoPlaceForRealTimeOnes.
+func TestACPUWithDeadlineTasksIsNoPlaceForRealTimeOnes(t *testing.T) {
+	st := newStage(t, quiet(2))
+	st.add("w", fifo(30), []event.CPU{1, 0}, nap(1*ms), work(1*ms))
+	st.play(0)
+	st.add("hog", fifo(50), []event.CPU{1}, work(5*ms))
+	st.add("dl", sched.Attr{Policy: sched.Deadline, Runtime: 9 * ms, Deadline: 10 * ms}, nil, work(20*ms))
+	st.play(8 * ms).want(`0 1 hog
+		0 0 dl
+		5000 1 w
+		6000 1 idle`)
+	compare(t, "moves", st.seen(event.SchedMigrateTask), ``)
+}
+
+// TestATakenTargetPushesOn: a wake that is finished by its target finds that something
+// better came first, and goes on to another CPU.
+func TestATakenTargetPushesOn(t *testing.T) {
+	cfg := quiet(3)
+	cfg.Sched.TTWUQueue = true
+	cfg.Costs.IPI = 10 * us
+	st := newStage(t, cfg)
+	st.add("w", fifo(20), []event.CPU{1, 2}, nap(3*ms), work(1*ms), block, work(1*ms))
+	st.play(1 * ms)
+	st.add("fast", fifo(40), []event.CPU{1}, nap(4005*us), work(1*ms))
+	st.play(2 * ms)
+	st.add("boss", fifo(50), []event.CPU{0}, nap(4*ms), wake("w"), work(1*ms))
+	at := st.threads["w"].Task.CPU()
+	st.play(10 * ms)
+	if at != 1 {
+		t.Fatalf("w was to sleep on CPU 1, not on %d", at)
+	}
+	compare(t, "moves", st.seen(event.SchedMigrateTask), `4010 1 sched_migrate_task w 1>2`)
+}
+
+// TestAPushThatComesTooLate: the stopper finds that the task which it should push is pinned
+// by now; it is pushed when it is free again.
+func TestAPushThatComesTooLate(t *testing.T) {
+	cfg := quiet(2)
+	cfg.Costs.IPI = 10 * us
+	st := newStage(t, cfg)
+	pin := do(func(st *stage, th *machine.Thread) { st.m.Sched.MigrateDisable(th.Task.CPU()) })
+	unpin := do(func(st *stage, th *machine.Thread) { st.m.Sched.MigrateEnable(th.Task.CPU()) })
+	st.add("pinned", fifo(30), nil, pin, work(4*ms), unpin)
+	st.add("other", fifo(50), []event.CPU{1}, work(3*ms))
+	st.add("high", fifo(40), nil, nap(1*ms), work(2005*us), pin, work(1*ms), unpin, work(1*ms))
+	st.play(10 * ms).want(`0 0 pinned
+		0 1 other
+		1000 0 high
+		3000 1 idle
+		4005 0 pinned
+		4015 1 high
+		5015 1 idle
+		7005 0 idle`)
 }
 
 // TestDeadlineOverrunIsSignalled where the task asked for it.

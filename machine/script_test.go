@@ -189,7 +189,7 @@ func (st *stage) seen(kinds ...event.Kind) []string {
 func compare(t *testing.T, what string, got []string, want string) {
 	t.Helper()
 	var lines []string
-	for _, l := range strings.Split(strings.TrimSpace(want), "\n") {
+	for l := range strings.Lines(strings.TrimSpace(want)) {
 		lines = append(lines, strings.TrimSpace(l))
 	}
 	if diff := cmp.Diff(lines, got); diff != "" {
