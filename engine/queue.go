@@ -175,8 +175,17 @@ func (q *Queue) PopUntil(until event.Time) (it Item, ok bool) {
 }
 
 // PopAt is Pop for items that are due at exactly at and have rank r or a lower one; of
-// others it says false.
+// others it says false. After a Pop it mostly finds that without closing the hole.
 func (q *Queue) PopAt(at event.Time, r Rank) (it Item, ok bool) {
+	if q.hole {
+		if q.n <= 1 {
+			return Item{}, false
+		}
+		next := q.heap[4*(root-2)+q.least(4*(root-2))]
+		if event.Time(next.at^sign) > at {
+			return Item{}, false
+		}
+	}
 	q.settle()
 	if q.n == 0 || event.Time(q.heap[root].at^sign) != at || Rank(q.heap[root].order>>(64-rankBits)) > r {
 		return Item{}, false
@@ -249,14 +258,19 @@ func (q *Queue) down(k key) {
 		if first+4 > len(h) || first >= q.n+root {
 			break
 		}
-		g := (*[4]key)(h[first:])
-		a := before(&g[1], &g[0])
-		b := 2 + before(&g[3], &g[2])
-		least := a ^ (a^b)&-before(&g[b&3], &g[a&3])
-		h[i] = g[least&3]
+		least := q.least(first)
+		h[i] = h[first+least]
 		i = first + least
 	}
 	q.up(i, k)
+}
+
+// least returns which of the four keys from first on comes first.
+func (q *Queue) least(first int) int {
+	g := (*[4]key)(q.heap[first:])
+	a := before(&g[1], &g[0])
+	b := 2 + before(&g[3], &g[2])
+	return (a ^ (a^b)&-before(&g[b&3], &g[a&3])) & 3
 }
 
 // sweep takes the cancelled keys out of the heap.

@@ -6,10 +6,8 @@ import (
 	"github.com/whylate/whylate/event"
 )
 
-// cpupri sorts the CPUs by a real-time priority; struct cpupri. It serves two ends: to find
-// the CPUs that run the least important tasks (idle and fair ones are one level, as in the
-// kernel since 5.10), and to find those where the most important ones wait, which the
-// kernel does with a mask alone (rto_mask).
+// cpupri finds the CPUs with the lowest real-time priority; struct cpupri. Idle and fair
+// CPUs are one level, as in the kernel since 5.10.
 type cpupri struct {
 	prio  []event.Prio          // by CPU: its priority, MaxRTPrio without
 	level [noRTPrio + 1]cpuMask // level[p]: the CPUs whose highest priority is p
@@ -65,41 +63,6 @@ func (c *cpupri) set(cpu event.CPU, p event.Prio) {
 	c.prio[cpu] = p
 }
 
-// someBefore reports whether a CPU has a higher priority than p.
-func (c *cpupri) someBefore(p event.Prio) bool {
-	if p <= 64 {
-		return c.some[0]<<(64-p) != 0
-	}
-	return c.some[0] != 0 || c.some[1]<<(128-p) != 0
-}
-
-// before puts into found the CPUs that have a higher priority than p.
-func (c *cpupri) before(p event.Prio, found cpuMask) {
-	clear(found)
-	for w := range event.Prio(2) {
-		word := c.some[w]
-		for ; word != 0; word &= word - 1 {
-			level := w*64 + event.Prio(bits.TrailingZeros64(word))
-			if level >= p {
-				return
-			}
-			for i, m := range c.level[level] {
-				found[i] |= m
-			}
-		}
-	}
-}
-
-// nextWith returns the first CPU from cpu on that has any priority, NoCPU if there is none.
-func (c *cpupri) nextWith(cpu event.CPU) event.CPU {
-	for ; int(cpu) < len(c.prio); cpu++ {
-		if c.prio[cpu] < noRTPrio {
-			return cpu
-		}
-	}
-	return event.NoCPU
-}
-
 // find puts into found the CPUs of the lowest level on which p could run at once, and
 // reports whether there are any; cpupri_find(). It asks for the affinity alone. found may
 // be nil.
@@ -122,4 +85,53 @@ func (c *cpupri) find(p *Task, found cpuMask) bool {
 		}
 	}
 	return false
+}
+
+// overload knows where real-time tasks wait that could run elsewhere, and how important
+// the first of them is; rto_mask with rt_rq->highest_prio.next.
+type overload struct {
+	prio  []event.Prio      // by CPU: of its first pushable task, MaxRTPrio without
+	count [noRTPrio + 1]int // CPUs of each priority
+	some  [2]uint64         // priorities that a CPU has, MaxRTPrio not among them
+}
+
+func (o *overload) init(cpus int) {
+	o.prio = make([]event.Prio, cpus)
+	for c := range o.prio {
+		o.prio[c] = noRTPrio
+	}
+	o.count[noRTPrio] = cpus
+}
+
+func (o *overload) set(cpu event.CPU, p event.Prio) {
+	old := o.prio[cpu]
+	if old == p {
+		return
+	}
+	if o.count[old]--; o.count[old] == 0 {
+		o.some[old/64] &^= 1 << (old % 64)
+	}
+	if o.count[p]++; p < noRTPrio {
+		o.some[p/64] |= 1 << (p % 64)
+	}
+	o.prio[cpu] = p
+}
+
+// someBefore reports whether a task of a higher priority than p waits anywhere.
+func (o *overload) someBefore(p event.Prio) bool {
+	if p <= 64 {
+		return o.some[0]<<(64-p) != 0
+	}
+	return o.some[0] != 0 || o.some[1]<<(128-p) != 0
+}
+
+// next returns the first CPU from cpu on where a task of a higher priority than p waits,
+// NoCPU if there is none.
+func (o *overload) next(cpu event.CPU, p event.Prio) event.CPU {
+	for ; int(cpu) < len(o.prio); cpu++ {
+		if o.prio[cpu] < p {
+			return cpu
+		}
+	}
+	return event.NoCPU
 }

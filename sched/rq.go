@@ -57,9 +57,8 @@ type Sched struct {
 	llcs    []cpuMask // the CPUs of each last-level cache
 	scratch cpuMask
 	nearby  cpuMask
-	waiting cpuMask
 
-	rto      cpupri // CPUs with real-time tasks that could run elsewhere, by the first of them
+	rto      overload
 	rtoCPU   event.CPU
 	rtoLoop  int // which round of RT_PUSH_IPI runs
 	rtoNext  int // which one is asked for
@@ -74,7 +73,7 @@ type Sched struct {
 // New returns the scheduler of a machine with cfg.CPUs CPUs, all of them idle.
 func New(cfg Config, host Host, names *event.Names) *Sched {
 	n := cfg.CPUs
-	s := &Sched{host: host, cfg: cfg, all: allCPUs(n), scratch: newMask(n), nearby: newMask(n), waiting: newMask(n),
+	s := &Sched{host: host, cfg: cfg, all: allCPUs(n), scratch: newMask(n), nearby: newMask(n),
 		rtoCPU: event.NoCPU, dlo: newMask(n), idle: allCPUs(n), fairWait: newMask(n)}
 	s.cpupri.init(n)
 	s.rto.init(n)

@@ -77,10 +77,9 @@ func (s *Sched) pullRTTask(rq *RQ) {
 		return
 	}
 	pulled := false
-	s.rto.before(rq.rt.highest(), s.waiting)
-	for c := s.waiting.first(); c != event.NoCPU; c = s.waiting.next(c + 1) {
+	for c := s.rto.next(0, rq.rt.highest()); c != event.NoCPU; c = s.rto.next(c+1, rq.rt.highest()) {
 		src := s.rqs[c]
-		if src == rq || src.rt.highestNext() >= rq.rt.highest() {
+		if src == rq {
 			continue
 		}
 		s.work.Searched++
@@ -131,7 +130,7 @@ func (s *Sched) tellCPUToPush(rq *RQ) {
 // rto_next_cpu().
 func (s *Sched) nextRTO(here event.CPU) event.CPU {
 	for {
-		c := s.rto.nextWith(s.rtoCPU + 1)
+		c := s.rto.next(s.rtoCPU+1, noRTPrio)
 		s.rtoCPU = c
 		switch {
 		case c != event.NoCPU && c != here:

@@ -140,8 +140,10 @@ func TestMapsOfCPUs(t *testing.T) {
 		n := rapid.SampledFrom([]int{1, 3, 64, 70, 130}).Draw(t, "cpus")
 		var pri cpupri
 		var dl cpudl
+		var rto overload
 		pri.init(n)
 		dl.init(n)
+		rto.init(n)
 		prio := make([]event.Prio, n)
 		deadline := make([]event.Time, n)
 		for i := range prio {
@@ -160,6 +162,7 @@ func TestMapsOfCPUs(t *testing.T) {
 				c := anyCPU(t)
 				prio[c] = event.Prio(rapid.SampledFrom([]int{-1, 0, 5, 63, 64, 98, 100}).Draw(t, "prio"))
 				pri.set(event.CPU(c), prio[c])
+				rto.set(event.CPU(c), max(prio[c], 0))
 			},
 			"deadline": func(t *rapid.T) {
 				c := anyCPU(t)
@@ -186,17 +189,18 @@ func TestMapsOfCPUs(t *testing.T) {
 				if pri.find(p, found) == want.empty() || !want.empty() && !found.equal(want) || pri.find(p, nil) == want.empty() {
 					t.Fatalf("found %x, want %x", found, want)
 				}
-				before := newMask(n)
-				pri.before(p.prio+1, before)
+				at := event.CPU(0)
 				some := false
 				for c := range n {
-					in := prio[c] >= 0 && prio[c] <= p.prio
-					some = some || in
-					if before.has(event.CPU(c)) != in {
-						t.Fatalf("CPU %d before %d: %v", c, p.prio+1, !in)
+					if max(prio[c], 0) > p.prio {
+						continue
 					}
+					if at = rto.next(at, p.prio+1); at != event.CPU(c) {
+						t.Fatalf("the next CPU before %d is %d, want %d", p.prio+1, at, c)
+					}
+					at, some = at+1, true
 				}
-				if pri.someBefore(p.prio+1) != some {
+				if rto.someBefore(p.prio+1) != some {
 					t.Fatalf("some before %d: %v", p.prio+1, !some)
 				}
 			},
