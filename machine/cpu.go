@@ -15,8 +15,10 @@ type cpu struct {
 	busy    event.Time    // until when it is at its own work, with interrupts off
 	ready   engine.Handle // the end of that
 	irqs    []engine.Item // interrupts that wait
-	entered bool          // the first of them has been paid for
-	asked   bool
+	// entered: the first of them has been paid for. awake: one was served before it, so the
+	// CPU is not idle any more; inTimers: that was a timer.
+	entered, awake, inTimers bool
+	asked             bool
 
 	tick       engine.Handle
 	hrtick     engine.Handle
@@ -37,6 +39,7 @@ func (m *Machine) advance(c event.CPU) {
 			m.serveFirst(c)
 			continue
 		}
+		cp.awake, cp.inTimers = false, false
 		th, _ := m.Sched.Curr(c).Data.(*Thread)
 		switch {
 		case th == nil:

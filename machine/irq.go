@@ -44,7 +44,8 @@ func (m *Machine) irqsOn(cp *cpu) bool {
 	return cp.busy <= m.now && (cp.running == nil || cp.running.mode != IRQsOff)
 }
 
-// serveFirst serves the interrupt that waits longest, once its entry is paid for.
+// serveFirst serves the interrupt that waits longest, once its entry is paid for. Timers
+// that have expired meanwhile are served in the same interrupt; hrtimer_interrupt().
 func (m *Machine) serveFirst(c event.CPU) {
 	cp := &m.cpus[c]
 	it := cp.irqs[0]
@@ -53,16 +54,28 @@ func (m *Machine) serveFirst(c event.CPU) {
 		m.spend(c, cost)
 		return
 	}
-	cp.entered = false
+	cp.entered, cp.awake, cp.inTimers = false, true, isTimer(it.What)
 	cp.irqs = cp.irqs[:copy(cp.irqs, cp.irqs[1:])]
 	m.serve(c, &it)
 }
 
-// entry is what it costs to get into an interrupt.
+// isTimer reports whether an interrupt is that of an hrtimer, as the tick is one too.
+func isTimer(what uint32) bool {
+	switch what {
+	case itemSleep, itemDL, itemInactive, itemHRTick, itemTick:
+		return true
+	}
+	return false
+}
+
+// entry is what it costs to get into an interrupt, or to the next timer of the same one.
 func (m *Machine) entry(c event.CPU, what uint32) event.Time {
-	k := &m.cfg.Costs
-	cost := k.IRQ
-	if m.Sched.IsIdle(c) {
+	k, cp := &m.cfg.Costs, &m.cpus[c]
+	cost := event.Time(0)
+	if !cp.inTimers || !isTimer(what) {
+		cost = k.IRQ
+	}
+	if !cp.awake && m.Sched.IsIdle(c) {
 		cost += k.IdleExit
 	}
 	switch what {

@@ -135,19 +135,21 @@ func (m *Machine) RunUntil(until event.Time) error {
 }
 
 // step lets the next thing happen that is due at until or before. All work that is over at
-// one moment is over before any CPU looks what follows from that.
+// one moment is over before any CPU looks what follows from that. Likewise all timers and
+// ticks of one moment: a CPU serves them in one interrupt and schedules at its end.
 func (m *Machine) step(until event.Time) bool {
 	it, ok := m.queue.PopUntil(until)
 	if !ok {
 		return false
 	}
 	m.now = it.At
+	last := rankTick
+	if it.Rank == rankWork {
+		last = rankWork
+	}
 	for ok {
 		m.handle(it)
-		if it.Rank != rankWork {
-			break
-		}
-		it, ok = m.queue.PopAt(m.now, rankWork)
+		it, ok = m.queue.PopAt(m.now, last)
 	}
 	m.settle()
 	return true

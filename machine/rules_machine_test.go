@@ -369,6 +369,24 @@ func TestAnInterruptStealsTime(t *testing.T) {
 	}
 }
 
+// TestTimersOfOneMomentAreOneInterrupt: the entry is paid once, and the CPU schedules when
+// all are served.
+func TestTimersOfOneMomentAreOneInterrupt(t *testing.T) {
+	cfg := quiet(1)
+	cfg.Costs = machine.Costs{IRQ: 10 * us, Wake: 1 * us}
+	st := newStage(t, cfg)
+	for i, name := range []string{"low", "mid", "high"} {
+		st.add(name, fifo(10+i), nil, machine.Step{Kind: machine.StepSleep, NS: 1 * ms}, work(100*us))
+	}
+	st.play(10 * ms).want(`1013 0 high
+		1113 0 mid
+		1213 0 low
+		1313 0 idle`)
+	compare(t, "wakes", st.seen(event.SchedWaking), `1011 0 sched_waking high >0
+		1012 0 sched_waking mid >0
+		1013 0 sched_waking low >0`)
+}
+
 // TestVerdicts are those of sched_setattr(2), and of admission on a machine of 2 CPUs with
 // 95 % for deadline tasks.
 func TestVerdicts(t *testing.T) {

@@ -199,13 +199,14 @@ func onPaper(tasks []*periodic, slice int, tick, until event.Time) []turn {
 				ready[p.prio] = ready[p.prio][1:]
 			}
 		}
+		run = highest() // the tick is served together with the releases: it hits who was there
 		for i, p := range tasks {
 			if jobs[i].left == 0 && next[i] <= now && !slices.Contains(ready[p.prio], jobs[i]) {
 				jobs[i].left = p.cost
 				ready[p.prio] = append(ready[p.prio], jobs[i])
 			}
 		}
-		if run = highest(); tick > 0 && now%tick == 0 && run != nil && tasks[run.task].rr {
+		if tick > 0 && now%tick == 0 && run != nil && tasks[run.task].rr {
 			if run.ticks--; run.ticks == 0 {
 				run.ticks = slice
 				list := ready[tasks[run.task].prio]
