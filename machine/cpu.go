@@ -18,7 +18,7 @@ type cpu struct {
 	// entered: the first of them has been paid for. awake: one was served before it, so the
 	// CPU is not idle any more; inTimers: that was a timer.
 	entered, awake, inTimers bool
-	asked             bool
+	asked                    bool
 
 	tick       engine.Handle
 	hrtick     engine.Handle

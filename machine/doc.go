@@ -1,19 +1,25 @@
 // Package machine is the hardware under the scheduler model: CPUs that execute tasks,
 // timers, interrupts between CPUs, and ticks.
 //
-//  1. Run takes the next item from the engine's queue and moves the clock there.
-//  2. An item is the end of a stretch of work, a timer, an interrupt from another CPU, or a
-//     tick. Its handler changes tasks and asks package sched what follows.
-//  3. When all that happens at this nanosecond on a CPU is done, the CPU schedules if it
-//     should and may, and goes on with its current task.
+//  1. RunUntil takes what is due next from the engine's queue and moves the clock there.
+//     Work that ends at one moment ends before anything follows from it; timers and ticks
+//     of one moment are one interrupt.
+//  2. An interrupt is served by its CPU as soon as that has its interrupts on (irq.go). Its
+//     handler changes tasks and asks package sched what follows.
+//  3. When all that happens at this nanosecond is done, each CPU that was asked to look
+//     serves what waits, schedules if it should and the preemption model lets it, and goes
+//     on with its current thread (cpu.go).
 //
-// What a task does is a Program: asked for its next step, it acts on the machine (wakes
+// What a thread does is a Program: asked for its next step, it acts on the machine (wakes
 // others, changes its attributes) and says what comes: run, sleep, block, yield, exit.
+// Work has a Mode: user mode, kernel mode, preemption off, interrupts off.
 //
 // Machine implements sched.Host and hands every event to a sink, in the order in which a
-// kernel's tracepoints would record them. It prices the work that the scheduler counts:
-// with the zero Costs everything but a task's own work takes no time.
+// kernel's tracepoints would record them, with the flags and the preemption depth that a
+// recorded kernel shows. Costs price the work that the scheduler counts; with the zero Costs
+// everything but a thread's own work takes no time.
 //
-// Not modelled yet: interrupts of devices, softirqs, idle states, time stolen by a
-// hypervisor. A sleep timer expires on the CPU that armed it.
+// Not modelled: interrupts of devices other than as functions to call (Interrupt), softirqs,
+// idle states beyond one cost of leaving them, time stolen by a hypervisor. A timer expires
+// on the CPU that armed it. All CPUs tick at the same time.
 package machine

@@ -9,8 +9,13 @@
 //  3. Every operation counts the work that it did; what that costs is the machine's
 //     business. With zero costs the model reproduces what is proven on paper.
 //
+// The behaviour is that of 6.1 and 6.12. Where the two differ, or a configuration decides,
+// Config names it; where they differ in corners that no trace shows, 6.12 was taken. What
+// departs from the kernel on purpose is told at the place, and together in docs/model.md.
+//
 // State is integers only: no time but Host.Now, no input or output, no randomness, no
-// floating point. Where versions of the kernel differ, Config names the feature.
+// floating point. Nothing is allocated in an operation once the queues have grown. Check
+// finds broken rules; tests call it after everything that happens.
 //
 // Until the fair class has its own rooms, fair tasks are picked by plain weighted
 // virtual run time (fair.go): shares are right in the long run, latencies are not the
