@@ -51,6 +51,17 @@ func busyBox(tb testing.TB, prio func(i int) int, sink func(*event.Event)) *mach
 	return m
 }
 
+// TestNothingIsAllocated once a machine is warm, with somebody listening or not.
+func TestNothingIsAllocated(t *testing.T) {
+	for _, sink := range []func(*event.Event){nil, func(*event.Event) {}} {
+		m := busyBox(t, func(i int) int { return 1 + i }, sink)
+		run(t, m, 200*ms)
+		if n := testing.AllocsPerRun(20, func() { run(t, m, m.Now()+10*ms) }); n > 0 {
+			t.Errorf("%v allocations in 10 ms", n)
+		}
+	}
+}
+
 // BenchmarkBusyBox reports how many times faster than real time ten seconds of it are.
 func BenchmarkBusyBox(b *testing.B) {
 	for name, prio := range map[string]func(int) int{

@@ -9,8 +9,8 @@ import (
 	"github.com/whylate/whylate/sched"
 )
 
-// ErrStuck says that a program went on and on without taking any time.
-var ErrStuck = errors.New("a task takes no time and never sleeps")
+// ErrStuck says that something went on and on without taking any time.
+var ErrStuck = errors.New("time stands still: a task takes no time and never sleeps, or a timer is always due")
 
 // Config is a machine.
 type Config struct {
@@ -70,6 +70,7 @@ type Machine struct {
 	free    bool // the machine's own work takes no time
 	queue   engine.Queue
 	now     event.Time
+	still   int // things that have happened since the clock last moved
 	cpus    []cpu
 	threads []*Thread // by id; nil once they are gone
 	freeIDs []int
@@ -142,13 +143,18 @@ func (m *Machine) step(until event.Time) bool {
 	if !ok {
 		return false
 	}
-	m.now = it.At
+	if it.At > m.now {
+		m.now, m.still = it.At, 0
+	}
 	last := rankTick
 	if it.Rank == rankWork {
 		last = rankWork
 	}
-	for ok {
+	for ok && m.err == nil {
 		m.handle(it)
+		if m.still++; m.still > mostRounds {
+			m.Fail(fmt.Errorf("at %d ns: %w", m.now, ErrStuck))
+		}
 		it, ok = m.queue.PopAt(m.now, last)
 	}
 	m.settle()

@@ -472,11 +472,38 @@ func TestAdmission(t *testing.T) {
 	}
 }
 
-// TestStuckProgramsAreFound.
+// TestStuckProgramsAreFound, and timers that are always due.
 func TestStuckProgramsAreFound(t *testing.T) {
 	m := machine.New(quiet(1), event.NewNames(), nil)
 	spawn(t, m, fifo(1), machine.ProgramFunc(func(*machine.Machine, *machine.Thread) machine.Step { return machine.Step{} }))
 	if err := m.RunUntil(1 * ms); !errors.Is(err, machine.ErrStuck) {
-		t.Errorf("%v", err)
+		t.Errorf("a program that takes no time: %v", err)
+	}
+	m = machine.New(quiet(1), event.NewNames(), nil)
+	var again func()
+	again = func() { m.Interrupt(m.Now(), 0, again) }
+	again()
+	if err := m.RunUntil(1 * ms); !errors.Is(err, machine.ErrStuck) {
+		t.Errorf("an interrupt that calls itself: %v", err)
+	}
+}
+
+// TestDeadThreadsLeaveNothing: a machine that makes and loses threads for ever stays small.
+func TestDeadThreadsLeaveNothing(t *testing.T) {
+	m := machine.New(quiet(2), event.NewNames(), nil)
+	made := 0
+	spawn(t, m, sched.Attr{}, machine.ProgramFunc(func(m *machine.Machine, th *machine.Thread) machine.Step {
+		a := []sched.Attr{{}, fifo(5), {Policy: sched.Deadline, Runtime: 10 * us, Deadline: 1 * ms}}[made%3]
+		made++
+		child, err := m.Spawn(0, "child", a, nil, &player{steps: script{work(10 * us), nap(10 * us)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Start(th.Task.CPU(), child)
+		return machine.Step{Kind: machine.StepSleep, NS: m.Now() + 100*us}
+	}))
+	run(t, m, 1*s)
+	if n := len(m.Threads()); made < 9_000 || n > 20 {
+		t.Errorf("%d threads of %d are left", n, made)
 	}
 }
