@@ -16,30 +16,6 @@ type Kernel struct {
 	Release string
 }
 
-// kernelTraits are the traits of a profile that its facts do not have.
-type kernelTraits struct {
-	preempt        sched.PreemptModel
-	lazy           bool // fair tasks ask each other lazily to leave (Debian's RT patch)
-	statRuntimeRT  bool // real-time tasks emit sched_stat_runtime
-	statNoVruntime bool // without vruntime in it
-	grubBeforeMax  bool // reclaiming as up to 6.4
-	pushIPI        bool // RT_PUSH_IPI
-	ttwuQueue      bool // TTWU_QUEUE
-}
-
-// traits by profile, as the kernels of a distribution are built: Debian's where it has one.
-// Confirmed by recordings: 6.1, 6.1-rt, 6.12 and 6.12-rt. What is a difference of versions
-// here is a fact by name everywhere else; package kernel has those that a trace shows.
-var traits = map[string]kernelTraits{
-	"3.4-rt":  {preempt: sched.PreemptRT, grubBeforeMax: true},
-	"4.11":    {preempt: sched.PreemptVoluntary, grubBeforeMax: true, ttwuQueue: true},
-	"6.1":     {preempt: sched.PreemptVoluntary, statRuntimeRT: true, grubBeforeMax: true, ttwuQueue: true},
-	"6.1-rt":  {preempt: sched.PreemptRT, lazy: true, statRuntimeRT: true, grubBeforeMax: true, pushIPI: true},
-	"6.12":    {preempt: sched.PreemptVoluntary, statRuntimeRT: true, statNoVruntime: true, ttwuQueue: true},
-	"6.12-rt": {preempt: sched.PreemptRT, lazy: true, statRuntimeRT: true, statNoVruntime: true, pushIPI: true},
-	"6.18":    {preempt: sched.PreemptVoluntary, statRuntimeRT: true, statNoVruntime: true, ttwuQueue: true},
-}
-
 // DefaultKernel is the profile of a scenario that names none.
 const DefaultKernel = "6.12"
 
@@ -58,20 +34,26 @@ func KernelNamed(name string) (Kernel, error) {
 	return Kernel{}, fmt.Errorf("no kernel profile is called %q; there are %s", name, strings.Join(known, ", "))
 }
 
+// preemptModels are the scheduler's words for the kernel's.
+var preemptModels = map[kernel.Preempt]sched.PreemptModel{
+	kernel.PreemptNone: sched.PreemptNone, kernel.PreemptVoluntary: sched.PreemptVoluntary,
+	kernel.PreemptFull: sched.PreemptFull, kernel.PreemptRT: sched.PreemptRT,
+}
+
 // facts are those that the analysis will use for the model's events. They are found by the
 // release alone, so that a trace that is written of a run means the same as the run.
 func (k *Kernel) facts() kernel.Facts { return kernel.Of(k.Release) }
 
 // config is the scheduler of this kernel with its defaults, before any setting.
 func (k *Kernel) config(cpus int) sched.Config {
-	f, t := k.facts(), traits[k.Profile.Name]
+	f, t := k.facts(), k.Profile.Traits()
 	c := sched.DefaultConfig(cpus)
 	c.Tick = event.Time(f.Tick)
-	c.Preempt, c.Lazy = t.preempt, t.lazy
-	c.StatRuntimeRT, c.StatNoVruntime = t.statRuntimeRT, t.statNoVruntime
-	c.GRUBBeforeMax = t.grubBeforeMax
-	c.RTPushIPI = t.pushIPI
-	c.TTWUQueue = t.ttwuQueue
+	c.Preempt, c.Lazy = preemptModels[t.Preempt], t.Lazy
+	c.StatRuntimeRT, c.StatNoVruntime = t.StatRuntimeRT, t.StatNoVruntime
+	c.GRUBBeforeMax = t.GRUBBeforeMax
+	c.RTPushIPI = t.RTPushIPI
+	c.TTWUQueue = t.TTWUQueue
 	c.DLBandwidth = bandwidth(f.RTRuntime, f.RTPeriod)
 	return c
 }

@@ -1,0 +1,49 @@
+package kernel
+
+// Preempt is where a kernel lets a task lose its CPU, by its configuration.
+type Preempt uint8
+
+// The preemption models.
+const (
+	PreemptNone Preempt = iota
+	PreemptVoluntary
+	PreemptFull
+	PreemptRT
+)
+
+// Traits are what a model of a kernel has to know and a trace does not tell: what it is
+// built with, and which of the scheduler's features are on.
+type Traits struct {
+	Preempt Preempt
+	// Lazy: fair tasks ask each other lazily to leave (Debian's RT patch).
+	Lazy bool
+	// StatRuntimeRT: real-time tasks emit sched_stat_runtime (from 5.16 on), from 6.8 on
+	// without vruntime in it (StatNoVruntime).
+	StatRuntimeRT, StatNoVruntime bool
+	// GRUBBeforeMax: reclaimed bandwidth is counted as up to 6.4.
+	GRUBBeforeMax bool
+	// RTPushIPI and TTWUQueue are features by those names.
+	RTPushIPI, TTWUQueue bool
+	// RTRuntimeShare: the feature RT_RUNTIME_SHARE is on; off from 5.10 on, and in later
+	// point releases of older series.
+	RTRuntimeShare bool
+	// KTimers: the softirqs of timers run in threads of their own, ktimers/N (the RT patch
+	// from 6.0 on).
+	KTimers bool
+}
+
+// traits by profile, as the kernels of a distribution are built: Debian's where it has one.
+// Confirmed by recordings: 6.1, 6.1-rt, 6.12 and 6.12-rt.
+var traits = map[string]Traits{
+	"3.4-rt":  {Preempt: PreemptRT, GRUBBeforeMax: true, RTRuntimeShare: true},
+	"4.11":    {Preempt: PreemptVoluntary, GRUBBeforeMax: true, TTWUQueue: true, RTRuntimeShare: true},
+	"6.1":     {Preempt: PreemptVoluntary, StatRuntimeRT: true, GRUBBeforeMax: true, TTWUQueue: true},
+	"6.1-rt":  {Preempt: PreemptRT, Lazy: true, StatRuntimeRT: true, GRUBBeforeMax: true, RTPushIPI: true, KTimers: true},
+	"6.12":    {Preempt: PreemptVoluntary, StatRuntimeRT: true, StatNoVruntime: true, TTWUQueue: true},
+	"6.12-rt": {Preempt: PreemptRT, Lazy: true, StatRuntimeRT: true, StatNoVruntime: true, RTPushIPI: true, KTimers: true},
+	"6.18":    {Preempt: PreemptVoluntary, StatRuntimeRT: true, StatNoVruntime: true, TTWUQueue: true},
+}
+
+// Traits returns what a model of the profile has to know; the zero Traits for a profile
+// that is not one of Profiles.
+func (p *Profile) Traits() Traits { return traits[p.Name] }
