@@ -1,40 +1,18 @@
 package cli
 
-import "github.com/spf13/pflag"
+import (
+	"github.com/spf13/pflag"
 
-// nearestFlag returns the flag whose name is closest to name, "" if none is close: at
-// most two letters differ, and half of the name.
+	"github.com/whylate/whylate/internal/nearest"
+)
+
+// nearestFlag returns the flag whose name is closest to name, "" if none is close.
 func nearestFlag(flags *pflag.FlagSet, name string) string {
-	best, bestDistance := "", min(3, len(name)/2+1)
+	var known []string
 	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden {
-			return
-		}
-		if d := editDistance(name, f.Name); d < bestDistance {
-			best, bestDistance = f.Name, d
+		if !f.Hidden {
+			known = append(known, f.Name)
 		}
 	})
-	return best
-}
-
-// editDistance counts the letters to insert, delete or replace to turn a into b
-// (Levenshtein). It keeps one row of the table.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
+	return nearest.Word(name, known)
 }

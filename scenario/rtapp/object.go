@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/whylate/whylate/internal/nearest"
 )
 
 // members reads the members of one object by name, with rt-app's rules: null counts as
@@ -145,47 +147,15 @@ func (m *members) ignored(more ...string) {
 }
 
 // suggestion returns `; did you mean "x"?` for the known word nearest to word, "" if none
-// is near: at most two letters differ, and half of the word. Comparing is slow, so a
-// hostile file gets only so many.
+// is near. Comparing is slow, so a hostile file gets only so many.
 func (n *notes) suggestion(word string, known []string) string {
-	const longest, mostSuggestions = 40, 100
-	if n.suggestions++; len(word) > longest || n.suggestions > mostSuggestions {
+	const mostSuggestions = 100
+	if n.suggestions++; n.suggestions > mostSuggestions {
 		return ""
 	}
-	best, least := "", min(3, len(word)/2+1)
-	for _, k := range known {
-		if strings.EqualFold(k, word) {
-			best = k
-			break
-		}
-		if d := editDistance(word, k); d < least {
-			best, least = k, d
-		}
-	}
+	best := nearest.Word(word, known)
 	if best == "" {
 		return ""
 	}
 	return "; did you mean " + strconv.Quote(best) + "?"
-}
-
-// editDistance counts the letters to insert, delete or replace to turn a into b
-// (Levenshtein), with one row of the table.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }
