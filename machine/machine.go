@@ -86,6 +86,7 @@ type Machine struct {
 	ev      event.Event // that the machine's own tracepoints fill in turn
 
 	probe func(probe, event.CPU) // tells tests what has no event
+	watch func()                 // looks after everything that happens
 }
 
 // call is a function to be called; cpu is where it is an interrupt, else NoCPU.
@@ -129,6 +130,7 @@ func (m *Machine) Fail(err error) {
 // program, or ErrStuck.
 func (m *Machine) RunUntil(until event.Time) error {
 	m.settle() // what was started since
+	m.watched()
 	for m.err == nil && m.step(until) {
 	}
 	m.now = max(m.now, until)
@@ -158,6 +160,7 @@ func (m *Machine) step(until event.Time) bool {
 		it, ok = m.queue.PopAt(m.now, last)
 	}
 	m.settle()
+	m.watched()
 	return true
 }
 

@@ -22,13 +22,14 @@ type timer struct {
 	turn   uint32    // an expiry of an older turn is none
 	cpu    event.CPU // that armed it, and will serve it
 	armed  bool
+	due    event.Time // as it was asked for
 }
 
 // arm starts a timer of th on c, or moves it.
 func (m *Machine) arm(c event.CPU, th *Thread, k timerKind, at event.Time) {
 	m.stopTimer(th, k)
 	t := &th.timers[k]
-	t.cpu, t.armed = c, true
+	t.cpu, t.armed, t.due = c, true, at
 	what := itemSleep + uint32(k)
 	t.handle = m.queue.Push(engine.Item{At: m.expiry(at), Rank: rankTimer, What: what, Arg: int64(th.id) | int64(t.turn)<<32})
 	m.emitTimer(c, event.HrtimerStart, th, k, at)

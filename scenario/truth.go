@@ -11,22 +11,23 @@ import (
 // Truth runs the scenario once more and returns what the model knows of it. An error is
 // that of the run; the truth up to there is returned all the same.
 func (s *Source) Truth() (*truth.Log, error) {
-	w := &witness{tasks: make(map[event.PID]*sched.Task), dying: make(map[event.PID]bool)}
+	w := &witness{was: make(map[event.PID]*stand)}
 	m, err := s.start(w.see)
 	if err != nil {
 		return nil, err
 	}
 	w.m = m
+	m.Watch(w.look)
 	if err := m.RunUntil(s.setup.Start); err != nil {
 		return nil, err
 	}
-	if w.run, err = workload.Load(m, s.setup.Load); err != nil {
+	run, err := workload.Load(m, s.setup.Load)
+	if err != nil {
 		return nil, err
 	}
 	refused := false
-	w.run.OnVerdict = func(error) { refused = true }
-	w.run.OnAttr = w.attrChanged
-	for now := s.setup.Start; now < s.setup.Until && !w.run.Done() && !refused && err == nil; {
+	run.OnVerdict = func(error) { refused = true }
+	for now := s.setup.Start; now < s.setup.Until && !run.Done() && !refused && err == nil; {
 		now = min(now+firstSlice, s.setup.Until)
 		err = m.RunUntil(now)
 	}
@@ -34,75 +35,119 @@ func (s *Source) Truth() (*truth.Log, error) {
 	return &w.log, err
 }
 
-// witness follows a run by the state of the scheduler. It needs no part of the analysis: what
-// it notes is what the scheduler holds at that moment.
+// witness follows a run by the state of the machine and its scheduler, as it is after each
+// thing that happens. It needs no part of the analysis, and of the events only the one that
+// says who acts on a timer.
 type witness struct {
-	m     *machine.Machine
-	run   *workload.Run
-	log   truth.Log
-	tasks map[event.PID]*sched.Task // looked up only
-	known []*sched.Task
-	dying map[event.PID]bool
+	m       *machine.Machine
+	log     truth.Log
+	threads []*machine.Thread
+	was     map[event.PID]*stand // looked up only
 }
 
-// see is the machine's sink: the events only say when to look.
+// stand is what a task was when it was last looked at.
+type stand struct {
+	running bool
+	timer   event.Time // its sleep timer was due, NoTime: none was armed
+}
+
+// see is the machine's sink.
 func (w *witness) see(ev *event.Event) {
-	switch ev.Kind {
-	case event.SchedSwitch:
-		w.hold(ev.Time, ev.CPU, ev.Next, ev.NextPrio)
-	case event.SchedPISetprio:
-		// Who lends its priority may be on another CPU than who gets it.
-		if t := w.task(ev.Task); t != nil && w.m.Sched.Curr(t.CPU()) == t {
-			w.hold(ev.Time, t.CPU(), ev.Task, ev.NextPrio)
-		}
-	case event.SchedProcessExit:
-		w.dying[ev.Task] = true
-		w.hold(ev.Time, ev.CPU, ev.Task, ev.TaskPrio)
+	if ev.Kind != event.SchedWaking || w.m == nil {
+		return
 	}
-	for _, t := range w.known {
-		w.log.Throttle(ev.Time, t.PID, t.Attr.Policy == sched.Deadline && t.Throttled())
+	// Whoever wakes a task whose timer runs and is due does so because of it.
+	t := w.stand(ev.Task)
+	if t.timer == event.NoTime || t.timer > ev.Time {
+		return
+	}
+	by := ev.PID
+	if ev.Flags.Has(event.HardIRQ) {
+		by = 0
+	}
+	w.log.Serve(ev.Time, ev.Task, ev.CPU, by)
+}
+
+func (w *witness) stand(pid event.PID) *stand {
+	s := w.was[pid]
+	if s == nil {
+		s = &stand{timer: event.NoTime}
+		w.was[pid] = s
+	}
+	return s
+}
+
+// look notes how everything stands now.
+func (w *witness) look() {
+	now := w.m.Now()
+	for c := range event.CPU(w.m.CPUs()) {
+		w.log.Hold(now, c, w.holder(w.m.Sched.Curr(c)))
+		w.log.Cover(now, c, w.cover(c))
+	}
+	w.threads = w.m.Living(w.threads[:0])
+	for _, th := range w.threads {
+		w.task(now, th)
 	}
 }
 
-// hold notes that the task pid has cpu with the given effective priority. A boost is told
-// from the task's own attributes, not from the event that made it.
-func (w *witness) hold(at event.Time, cpu event.CPU, pid event.PID, prio event.Prio) {
-	h := truth.Holder{PID: pid, Prio: prio, Normal: prio, Dying: w.dying[pid]}
-	t := w.task(pid)
-	if t != nil {
+// holder describes the current task of a CPU.
+func (w *witness) holder(t *sched.Task) truth.Holder {
+	h := truth.Holder{PID: t.PID, Prio: t.Prio(), Normal: t.Prio(), Rule: ruleOf(t)}
+	th, _ := t.Data.(*machine.Thread)
+	if th == nil || h.Rule == truth.Idle {
+		return h
+	}
+	if h.Rule != truth.Stop {
 		h.Normal = workload.NormalPrio(&t.Attr)
 	}
-	h.Boosted = prio < h.Normal
+	h.Boosted = h.Prio < h.Normal
+	h.Mode = modes[th.Mode()]
+	h.Dying = w.log.ExitOf(t.PID) != event.NoTime
+	return h
+}
+
+// modes are the witness's words for the machine's.
+var modes = [...]truth.Mode{machine.User: truth.User, machine.Kernel: truth.Kernel, machine.PreemptOff: truth.PreemptOff, machine.IRQsOff: truth.IRQsOff}
+
+// rules are the classes by their names.
+var rules = map[string]truth.Rule{"stop": truth.Stop, "dl": truth.Deadline, "rt": truth.RealTime, "fair": truth.Fair, "idle": truth.Idle}
+
+func ruleOf(t *sched.Task) truth.Rule { return rules[t.ClassName()] }
+
+// cover is what c does in front of its current task.
+func (w *witness) cover(c event.CPU) truth.Cover {
+	if w.m.Busy(c) {
+		return truth.Cover{Kind: truth.Own}
+	}
+	return truth.Cover{}
+}
+
+// task notes how the task of th stands. A task that waits is in a queue, or on its way to
+// one; a throttled one is in none and waits all the same.
+func (w *witness) task(now event.Time, th *machine.Thread) {
+	t, s := th.Task, w.stand(th.Task.PID)
+	w.log.Throttle(now, t.PID, t.Attr.Policy == sched.Deadline && t.Throttled())
+	if th.Dead() {
+		w.log.Exit(now, t.PID)
+	}
+	flying := t.State == event.StateWaking
+	if running := w.m.Sched.Curr(t.CPU()) == t; !running && (t.OnRQ() || flying) {
+		q := truth.Queued{CPU: t.CPU(), Flying: flying, Prio: t.Prio(), Normal: t.Prio(), Rule: ruleOf(t)}
+		if q.Rule != truth.Stop {
+			q.Normal = workload.NormalPrio(&t.Attr)
+		}
+		w.log.Wait(now, t.PID, !s.running, q)
+		s.running = false
+	} else {
+		w.log.Run(now, t.PID)
+		s.running = running
+	}
+	due, armed := th.SleepsUntil()
 	switch {
-	case pid == 0:
-		h.Rule = truth.Idle
-	case t == nil:
-		h.Rule = truth.Stop // the machine's own threads
-	case prio.Deadline():
-		h.Rule = truth.Deadline
-	case prio.RealTime():
-		h.Rule = truth.RealTime
-	default:
-		h.Rule = truth.Fair
+	case !armed:
+		s.timer = event.NoTime
+	case s.timer != due:
+		s.timer = due
+		w.log.Arm(now, t.PID, due)
 	}
-	w.log.Hold(at, cpu, h)
-}
-
-// attrChanged is told of a current task that is now something else.
-func (w *witness) attrChanged(t *sched.Task) {
-	w.hold(w.m.Now(), t.CPU(), t.PID, t.Prio())
-}
-
-func (w *witness) task(pid event.PID) *sched.Task {
-	if t, ok := w.tasks[pid]; ok {
-		return t
-	}
-	if w.run == nil {
-		return nil // the main thread begins before its load is complete
-	}
-	w.known = w.run.Tasks(w.known[:0])
-	for _, t := range w.known {
-		w.tasks[t.PID] = t
-	}
-	return w.tasks[pid]
 }

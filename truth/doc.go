@@ -1,9 +1,11 @@
 // Package truth keeps what the model knows and no trace tells: who held each CPU at every
-// instant, by which rule, and which deadline tasks were throttled.
+// instant and by which rule, what lay over it, which runqueues and deadline tasks were
+// throttled, when an exit really began, when a sleep timer was due and who carried it out,
+// and how each task waited.
 //
 //  1. Whoever runs the model tells a Log what happens, from the state of the scheduler
 //     itself and not from its events.
-//  2. Afterwards the Log answers for any instant or stretch of a CPU.
+//  2. Afterwards the Log answers for any instant or stretch of a CPU, and lists the waits.
 //
 // These are facts without a word about causes: package cause cannot see them, and tests
 // score its answers against them.

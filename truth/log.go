@@ -7,70 +7,73 @@ import (
 	"github.com/whylate/whylate/event"
 )
 
-// Rule is why a task holds a CPU: the class that chose it.
-type Rule uint8
-
-// The rules, in the order in which a kernel asks its classes.
-const (
-	Stop Rule = iota
-	Deadline
-	RealTime
-	Fair
-	Idle
-)
-
-// String is the class as results spell it.
-func (r Rule) String() string {
-	switch r {
-	case Stop:
-		return "stop"
-	case Deadline:
-		return "dl"
-	case RealTime:
-		return "rt"
-	case Fair:
-		return "fair"
-	}
-	return "idle"
-}
-
-// Holder is the task that holds a CPU. Two Holders are equal if nothing changed.
-type Holder struct {
-	PID    event.PID
-	Prio   event.Prio // effective, with what it inherited
-	Normal event.Prio // its own
-	Rule   Rule
-	// Boosted: a lock lends it the priority of somebody who waits.
-	Boosted bool
-	// Dying: it has begun to exit.
-	Dying bool
-}
-
-// Stretch is a time on a CPU during which nothing about its holder changed. Times are ns,
-// To is the first moment after it.
-type Stretch struct {
-	Holder
-	From, To event.Time
-}
-
-// Log is the truth about a run. The zero Log is ready to use.
+// Log is the truth about a run. The zero Log is ready to use. What it is told must come in
+// the order of time.
 type Log struct {
-	cpus      [][]Stretch
-	throttled map[event.PID][]span
-	end       event.Time
+	cpus  []cpuLog
+	tasks map[event.PID]*taskLog
+	waits []Wait
+	end   event.Time
 }
 
-type span struct{ from, to event.Time }
+// cpuLog is what happened on one CPU.
+type cpuLog struct {
+	holders []Stretch
+	covers  []Covering
+	dark    spans // RT throttling
+	served  spans // the fair server
+}
 
-// Hold says that from now on h holds cpu. Calls must come in the order of time.
-func (l *Log) Hold(at event.Time, cpu event.CPU, h Holder) {
-	for int(cpu) >= len(l.cpus) {
-		l.cpus = append(l.cpus, nil)
+// taskLog is what happened to one task.
+type taskLog struct {
+	throttled spans
+	exits     spans // one, from the beginning of its exit
+	timers    []Timer
+	waiting   int // its open wait, counted from 1; 0: it does not wait
+}
+
+func (l *Log) cpu(c event.CPU) *cpuLog {
+	for int(c) >= len(l.cpus) {
+		l.cpus = append(l.cpus, cpuLog{})
 	}
+	return &l.cpus[c]
+}
+
+// seen returns what is known of c, nothing for a CPU that nobody told of.
+func (l *Log) seen(c event.CPU) *cpuLog {
+	if c < 0 || int(c) >= len(l.cpus) {
+		return &cpuLog{}
+	}
+	return &l.cpus[c]
+}
+
+func (l *Log) task(pid event.PID) *taskLog {
+	if l.tasks == nil {
+		l.tasks = make(map[event.PID]*taskLog)
+	}
+	t := l.tasks[pid]
+	if t == nil {
+		t = &taskLog{}
+		l.tasks[pid] = t
+	}
+	return t
+}
+
+// CPUs returns how many CPUs anything is known of.
+func (l *Log) CPUs() int { return len(l.cpus) }
+
+// End says when the run was over: what is still open ends there.
+func (l *Log) End(at event.Time) { l.end = max(l.end, at) }
+
+// Ended returns when the run was over, ns.
+func (l *Log) Ended() event.Time { return l.end }
+
+// Hold says that from now on h holds cpu.
+func (l *Log) Hold(at event.Time, cpu event.CPU, h Holder) {
 	l.end = max(l.end, at)
-	list := l.cpus[cpu]
-	if n := len(list); n > 0 {
-		last := &list[n-1]
+	list := &l.cpu(cpu).holders
+	if n := len(*list); n > 0 {
+		last := &(*list)[n-1]
 		switch {
 		case last.Holder == h:
 			return
@@ -80,46 +83,18 @@ func (l *Log) Hold(at event.Time, cpu event.CPU, h Holder) {
 		}
 		last.To = at
 	}
-	l.cpus[cpu] = append(list, Stretch{h, at, event.NoTime})
+	*list = append(*list, Stretch{h, at, event.NoTime})
 }
-
-// Throttle says that the deadline task pid is out of runtime from now on, or has some
-// again.
-func (l *Log) Throttle(at event.Time, pid event.PID, on bool) {
-	if l.throttled == nil {
-		l.throttled = make(map[event.PID][]span)
-	}
-	l.end = max(l.end, at)
-	list := l.throttled[pid]
-	switch n := len(list); {
-	case on && (n == 0 || list[n-1].to != event.NoTime):
-		l.throttled[pid] = append(list, span{at, event.NoTime})
-	case !on && n > 0 && list[n-1].to == event.NoTime:
-		list[n-1].to = at
-	}
-}
-
-// End says when the run was over: what is still open ends there.
-func (l *Log) End(at event.Time) { l.end = max(l.end, at) }
-
-// CPUs returns how many CPUs anything is known of.
-func (l *Log) CPUs() int { return len(l.cpus) }
 
 // On yields what held cpu from from to to, cut to that part; a stretch at the end of the
 // run ends with it.
 func (l *Log) On(cpu event.CPU, from, to event.Time) iter.Seq[Stretch] {
 	return func(yield func(Stretch) bool) {
-		if cpu < 0 || int(cpu) >= len(l.cpus) {
-			return
-		}
-		list := l.cpus[cpu]
+		list := l.seen(cpu).holders
 		i := sort.Search(len(list), func(i int) bool { return list[i].From > from })
 		for i = max(i-1, 0); i < len(list) && list[i].From < to; i++ {
 			s := list[i]
-			if s.To == event.NoTime {
-				s.To = l.end
-			}
-			s.From, s.To = max(s.From, from), min(s.To, to)
+			s.From, s.To = max(s.From, from), min(closed(s.To, l.end), to)
 			if s.From < s.To && !yield(s) {
 				return
 			}
@@ -135,15 +110,10 @@ func (l *Log) At(cpu event.CPU, t event.Time) (h Holder, ok bool) {
 	return Holder{}, false
 }
 
-// ThrottledNS returns for how long of from to to the deadline task pid was throttled.
-func (l *Log) ThrottledNS(pid event.PID, from, to event.Time) event.Time {
-	total := event.Time(0)
-	for _, s := range l.throttled[pid] {
-		end := s.to
-		if end == event.NoTime {
-			end = l.end
-		}
-		total += max(0, min(end, to)-max(s.from, from))
+// closed is where something ends that may be open to the end of the run.
+func closed(to, end event.Time) event.Time {
+	if to == event.NoTime {
+		return end
 	}
-	return total
+	return to
 }
