@@ -27,9 +27,16 @@ type Setup struct {
 	Limits []event.Diagnostic
 }
 
+// Round is a finished round of a task's phase, as rt-app logs it.
+type Round = workload.Loop
+
 // Source is a run of the model as a source of events. Every stream runs the model anew and
 // yields the same events.
 type Source struct {
+	// OnRound, where set, is told every finished round of a phase in streams that are opened
+	// afterwards.
+	OnRound func(*Round)
+
 	setup *Setup
 	names *event.Names
 	info  event.Info
@@ -108,6 +115,9 @@ func (s *Source) open(o event.Options, decide func(*sched.Decision)) (*stream, e
 		return nil, fmt.Errorf("starting the scenario: %w", err)
 	}
 	st.run.OnVerdict = func(err error) { st.verdict = err }
+	if tell := s.OnRound; tell != nil {
+		st.run.OnLoop = func(l workload.Loop) { tell(&l) }
+	}
 	return st, nil
 }
 

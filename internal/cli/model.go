@@ -68,7 +68,7 @@ func newRun(std *streams) *cobra.Command {
 	f := cmd.Flags()
 	f.Func("kernel", "imitate the kernels of `LIST`, one after the other: 6.1-rt,6.12-rt (whylate list kernels)",
 		into(&flags.kernels, parseWords))
-	f.Func("variant", "run the variants of `LIST` that the scenario names, one after the other: as-is,a,b;\nas-is is the scenario without any",
+	f.Func("variant", "run the variant `LIST` that the scenario names; several are compared side by side with the\nfirst: as-is,a,b; as-is is the scenario without any",
 		into(&flags.variants, parseWords))
 	f.Func("change", "run with `CHANGE`: 'task=NAME policy=fifo prio=80', 'set NAME=VALUE', 'cpus=4'\n(may be repeated)",
 		appendInto(&flags.changes, func(s string) (string, error) { return s, nil }))
@@ -77,7 +77,7 @@ func newRun(std *streams) *cobra.Command {
 		flags.seed, flags.hasSeed = n, true
 		return err
 	})
-	f.Func("repeat", "run `N` times, with seeds that count on, and print the median of each task's wakeup waits\nwith a confidence interval", into(&flags.repeat, parseCount))
+	f.Func("repeat", "run `N` times, with seeds that count on, and print the median of each task's wakeup waits\nwith a confidence interval; several variants are run 10 times without it", into(&flags.repeat, parseCount))
 	f.Func("duration", "run for `DURATION` instead of what the scenario says: 500ms, 10s", into(&flags.duration, parsePositive))
 	f.StringVar(&flags.costs, "costs", "", "`zero`: whatever the machine itself does takes no time")
 	f.BoolVar(&flags.workgen, "workgen", false, "keep duplicate keys in their order, as rt-app's script workgen does; rt-app itself\nkeeps the last value")
@@ -160,6 +160,9 @@ func (std *streams) run(cmd *cobra.Command, args []string, sel *selection, out *
 	choices := flags.choices()
 	if flags.decisions {
 		return std.tellDecisions(args, out, flags, choices)
+	}
+	if len(flags.variants) > 1 {
+		return std.compare(cmd, args, sel, out, flags, choices)
 	}
 	traceFile := ""
 	if isTraceName(out.file) {

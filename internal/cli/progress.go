@@ -13,6 +13,7 @@ import (
 // most ten times a second, erased at the end. The zero value shows nothing.
 type progress struct {
 	w     io.Writer
+	what  string // is counted; "": MB that are read
 	now   func() time.Time
 	next  time.Time // when to write again
 	shown bool
@@ -46,7 +47,11 @@ func (p *progress) update(done, total int64) {
 	p.next = now.Add(progressEvery)
 	p.shown = true
 	percent := int64(float64(done) / float64(total) * 100)
-	fmt.Fprintf(p.w, "\rreading: %d %% of %d MB\x1b[K", min(percent, 100), total/1e6)
+	what := p.what
+	if what == "" {
+		what = fmt.Sprintf("reading %d MB", total/1e6)
+	}
+	fmt.Fprintf(p.w, "\r%s: %d %%\x1b[K", what, min(percent, 100))
 }
 
 // erase removes the line, so that what is printed next starts on a clean one.

@@ -147,7 +147,7 @@ func TestProgressIsSilentAtFirstAndLeavesNothing(t *testing.T) {
 	clock = clock.Add(progressDelay)
 	p.update(5e6, 10e6)
 	p.update(6e6, 10e6) // at once: too early to rewrite
-	if got, want := screen.String(), "\rreading: 50 % of 10 MB\x1b[K"; got != want {
+	if got, want := screen.String(), "\rreading 10 MB: 50 %\x1b[K"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	p.erase()

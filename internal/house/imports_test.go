@@ -50,8 +50,9 @@ var rooms = []room{
 	{name: "scenario", may: []string{"event", "kernel", "engine", "sched", "machine", "truth", "workload", "scenario/rtapp", "internal/nearest"}, model: true},
 	{name: "replay", may: []string{"*"}, model: true},
 	{name: "whatif", may: []string{"cause", "replay"}, model: true},
-	{name: "experiment", may: []string{"scenario", "latency", "cause", "truth"}, model: true},
-	{name: "cases", may: []string{"experiment", "whatif"}, model: true},
+	// explain tells why the worst run was late; result has the public form of a comparison.
+	{name: "experiment", may: []string{"event", "kernel", "timeline", "latency", "cause", "result", "explain", "truth", "scenario"}, model: true},
+	{name: "cases", may: []string{"event", "kernel", "result", "trace", "truth", "scenario", "experiment", "whatif"}, model: true},
 	{name: "live", may: []string{"event", "sysinfo", "trace/ringbuf", "trace/tracedat"}},
 	{name: "report", may: []string{"result"}},
 	{name: "internal/demo"},

@@ -1,0 +1,19 @@
+// Package experiment runs variants of a scenario with many seeds and compares them.
+//
+//  1. An Experiment has a plan, variants (lists of changes), a number of seeds and the
+//     measures that are taken beside the waits of the tasks.
+//  2. Run makes every run of every experiment a job of one pool with a bounded number of
+//     workers. A job looks once at the events of its run. Where the second seed gives the
+//     same events as the first, the scenario has nothing random and further seeds are left
+//     out.
+//  3. For each variant the run with the longest wait is run once more and that wait is
+//     explained from its events, as `whylate explain` would.
+//  4. The numbers of the runs are samples: package golang.org/x/perf/benchmath gives
+//     medians or means with their intervals and the tests against the first variant.
+//
+// A run depends on its variant and seed alone, and results are put together in their order,
+// so that the answer is the same for any number of processors.
+//
+// Waits within one run are not independent of each other. Tests therefore compare runs, each
+// with one number, and never waits.
+package experiment

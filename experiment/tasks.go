@@ -1,0 +1,104 @@
+package experiment
+
+import (
+	"sort"
+
+	"github.com/whylate/whylate/cause"
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
+	"github.com/whylate/whylate/latency"
+	"github.com/whylate/whylate/result"
+)
+
+// pooled is a task over all runs of a variant. The pid finds it again in another one, where it
+// may have another class. A task that has several names or classes in a run, as all threads
+// have before they set their own, counts with those under which it waited most often.
+type pooled struct {
+	row
+	p99, max []int64 // of each run
+}
+
+// tasks returns the tasks by their number, and their order: real-time ones first.
+func (t *trial) tasks() (map[event.PID]*pooled, []event.PID) {
+	all := make(map[event.PID]*pooled)
+	var order []event.PID
+	for i := range t.runs {
+		for _, r := range mainRows(t.runs[i].rows) {
+			k := r.pid
+			p := all[k]
+			if p == nil {
+				p = &pooled{row: row{comm: r.comm, pid: r.pid, class: r.class, prio: r.prio}}
+				all[k] = p
+				order = append(order, k)
+			}
+			p.add(r)
+		}
+	}
+	sort.SliceStable(order, func(i, j int) bool {
+		a, b := all[order[i]], all[order[j]]
+		if a.urgent() != b.urgent() {
+			return a.urgent() < b.urgent()
+		}
+		return a.pid < b.pid
+	})
+	return all, order
+}
+
+// mainRows keeps of each task the name and class with the most wakeups.
+func mainRows(rows []*row) []*row {
+	best := make(map[event.PID]int)
+	var list []*row
+	for _, r := range rows {
+		k := r.pid
+		at, ok := best[k]
+		switch {
+		case !ok:
+			best[k] = len(list)
+			list = append(list, r)
+		case r.wakeup.Count() > list[at].wakeup.Count():
+			list[at] = r
+		}
+	}
+	return list
+}
+
+func (p *pooled) add(r *row) {
+	p.rounds += r.rounds
+	p.misses += r.misses
+	p.preempted.Merge(&r.preempted)
+	if r.wakeup.Count() == 0 {
+		return
+	}
+	p.wakeup.Merge(&r.wakeup)
+	ns, _ := r.wakeup.Percentile(99, 100)
+	p.p99, p.max = append(p.p99, ns), append(p.max, r.wakeup.Max())
+}
+
+// urgent orders tasks for people: those of users that have to be in time, others, threads of
+// the kernel.
+func (r *row) urgent() int {
+	switch {
+	case r.class == cause.ClassStop || kernel.IsKernelThread(r.comm):
+		return 2
+	case r.class == cause.ClassRT || r.class == cause.ClassDeadline:
+		return 0
+	}
+	return 1
+}
+
+func (p *pooled) result(random bool) result.Varied {
+	return result.Varied{Comm: p.comm, PID: int32(p.pid), Class: p.class.String(), Prio: result.Prio(p.prio),
+		Wakeup: waits(&p.wakeup), Preempted: waits(&p.preempted), Rounds: p.rounds, Misses: p.misses,
+		RunP99: estimate(p.p99, Nothing, random), RunMax: estimate(p.max, Nothing, random)}
+}
+
+func waits(s *latency.Series) result.Waits {
+	w := result.Waits{Waits: s.Count(), MaxNS: s.Max(), TotalNS: s.Total()}
+	var a [4]bool
+	w.P50NS, a[0] = s.Percentile(50, 100)
+	w.P90NS, a[1] = s.Percentile(90, 100)
+	w.P99NS, a[2] = s.Percentile(99, 100)
+	w.P999NS, a[3] = s.Percentile(999, 1000)
+	w.Approximate = a[0] || a[1] || a[2] || a[3]
+	return w
+}

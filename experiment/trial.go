@@ -1,0 +1,223 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/whylate/whylate/cause"
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/latency"
+	"github.com/whylate/whylate/result"
+	"github.com/whylate/whylate/scenario"
+	"github.com/whylate/whylate/timeline"
+)
+
+// trial is one variant with all its runs.
+type trial struct {
+	x       *Experiment
+	variant *Variant
+	setup   *scenario.Setup // of the first seed
+	runs    []observed
+	random  bool
+	worst   *result.Worst
+	worstAt *scenario.Setup // the run that it is from
+	diags   []result.Diagnostic
+}
+
+// observed is what one run gave.
+type observed struct {
+	hash  uint64 // of its events
+	rows  []*row
+	value map[string]int64
+	diags []event.Diagnostic
+	worst event.Time // longest wakeup wait of the tasks that matter most
+}
+
+// row is one task in one class and priority.
+type row struct {
+	comm              string
+	pid               event.PID
+	class             cause.Class
+	prio              event.Prio
+	wakeup, preempted latency.Series
+	rounds, misses    int64
+}
+
+func newTrial(x *Experiment, i int) (*trial, error) {
+	v := &x.Variants[i]
+	p, err := x.plan(v)
+	if err != nil {
+		return nil, err
+	}
+	setup, err := p.Setup()
+	if err != nil {
+		return nil, fmt.Errorf("%s, variant %s: %w", x.Scenario, v.Name, err)
+	}
+	return &trial{x: x, variant: v, setup: setup, runs: make([]observed, max(x.Seeds, 1))}, nil
+}
+
+// seeded returns the setup of run n.
+func (t *trial) seeded(n int) *scenario.Setup {
+	load := *t.setup.Load
+	load.Seed += uint64(n)
+	once := *t.setup
+	once.Load = &load
+	return &once
+}
+
+// run does run n and keeps what it gave.
+func (t *trial) run(ctx context.Context, n int) error {
+	setup := t.seeded(n)
+	src, err := scenario.NewSource(setup)
+	if err != nil {
+		return fmt.Errorf("%s, variant %s: %w", t.x.Scenario, t.variant.Name, err)
+	}
+	ob := newObserver(t.x, src, setup)
+	src.OnRound = ob.round
+	s, err := src.Events(event.Options{})
+	if err != nil {
+		return fmt.Errorf("%s, variant %s: %w", t.x.Scenario, t.variant.Name, err)
+	}
+	defer s.Close()
+	for count := 0; ; count++ {
+		if count%interruptEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		ev, err := s.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("%s, variant %s, seed %d: %w", t.x.Scenario, t.variant.Name, setup.Load.Seed, err)
+		}
+		ob.see(ev)
+	}
+	t.runs[n] = ob.finish(s.Diagnostics())
+	return nil
+}
+
+// interruptEvery is how many events pass between two looks at the context.
+const interruptEvery = 4096
+
+// observer follows the events of one run.
+type observer struct {
+	x       *Experiment
+	names   *event.Names
+	state   *timeline.Tracker
+	waits   *latency.Tracker
+	watch   Watcher
+	hash    hash
+	last    event.Time
+	rows    map[rowKey]*row
+	list    []*row
+	rounds  map[event.PID]*[2]int64 // rounds with a timer, and those that were late
+	longest [3]event.Time           // by urgency of the task
+}
+
+type rowKey struct {
+	task  timeline.TaskID
+	class cause.Class
+	prio  event.Prio
+}
+
+func newObserver(x *Experiment, src *scenario.Source, setup *scenario.Setup) *observer {
+	o := &observer{x: x, names: src.Names(), rows: make(map[rowKey]*row), rounds: make(map[event.PID]*[2]int64), hash: newHash()}
+	o.state = timeline.NewTracker(src.Info().Machine, o.names)
+	o.waits = latency.NewTracker(o.state, o.wait)
+	if x.Watch != nil {
+		o.watch = x.Watch(&Context{o.names, setup})
+	}
+	return o
+}
+
+func (o *observer) see(ev *event.Event) {
+	o.hash.event(ev)
+	o.last = max(o.last, ev.Time)
+	o.waits.Push(ev, o.state.Push(ev))
+	if o.watch != nil {
+		o.watch.Event(ev)
+	}
+}
+
+// round counts the rounds that slept to a timer, and those that came too late for it.
+func (o *observer) round(r *scenario.Round) {
+	if o.watch != nil {
+		o.watch.Round(r)
+	}
+	if r.CPeriod == 0 {
+		return
+	}
+	n := o.rounds[r.PID]
+	if n == nil {
+		n = new([2]int64)
+		o.rounds[r.PID] = n
+	}
+	n[0]++
+	if r.Slack < 0 {
+		n[1]++
+	}
+}
+
+// wait takes in a wait as explain's rows do: one that is open has no length yet.
+func (o *observer) wait(w *latency.Wait) {
+	if w.Open() || w.GapFrom != event.NoTime {
+		return
+	}
+	comm := o.names.String(w.Comm)
+	if !o.x.wants(comm) {
+		return
+	}
+	class := cause.ClassOf(w.Base, comm, false)
+	k := rowKey{w.Task.ID, class, w.Base}
+	r := o.rows[k]
+	if r == nil {
+		r = &row{comm: comm, pid: w.Task.PID, class: class, prio: w.Base}
+		o.rows[k] = r
+		o.list = append(o.list, r)
+	}
+	if w.Kind != latency.Wakeup {
+		r.preempted.Add(w.Length())
+		return
+	}
+	r.wakeup.Add(w.Length())
+	o.longest[r.urgent()] = max(o.longest[r.urgent()], event.Time(w.Length()))
+}
+
+// worst is the longest wait of the tasks for whom it matters most, if there are any.
+func (o *observer) worst() event.Time {
+	for _, ns := range o.longest {
+		if ns > 0 {
+			return ns
+		}
+	}
+	return 0
+}
+
+func (o *observer) finish(diags []event.Diagnostic) observed {
+	o.waits.Finish()
+	for _, r := range o.list {
+		if n := o.rounds[r.pid]; n != nil {
+			r.rounds, r.misses = n[0], n[1]
+		}
+	}
+	ob := observed{hash: o.hash.sum, rows: o.list, diags: diags, worst: o.worst()}
+	if o.watch != nil {
+		ob.value = o.watch.Values(o.last)
+	}
+	return ob
+}
+
+// hash is FNV-1a over what an event says, so that two runs can be told to be the same
+// without keeping them.
+type hash struct{ sum uint64 }
+
+func newHash() hash { return hash{14695981039346656037} }
+
+func (h *hash) event(ev *event.Event) {
+	for _, v := range [...]int64{int64(ev.Time), int64(ev.CPU), int64(ev.Kind), int64(ev.PID), int64(ev.Task), int64(ev.TaskPrio),
+		int64(ev.Next), int64(ev.NextPrio), int64(ev.State), int64(ev.Target), ev.Arg, ev.Arg2} {
+		h.sum = (h.sum ^ uint64(v)) * 1099511628211
+	}
+}
