@@ -35,7 +35,11 @@ func (m *Machine) KickWakeList(_, c event.CPU) { m.send(c, itemWakeList) }
 
 // SetTimer starts or moves a timer of the scheduler.
 func (m *Machine) SetTimer(t sched.Timer, at event.Time) {
-	if t.Kind != sched.TimerHRTick {
+	switch t.Kind {
+	case sched.TimerRTPeriod:
+		m.armRTPeriod(t.CPU, at)
+		return
+	case sched.TimerDL, sched.TimerInactive:
 		th, k := ofTask(t)
 		m.arm(t.CPU, th, k, at)
 		return

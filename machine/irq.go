@@ -62,7 +62,7 @@ func (m *Machine) serveFirst(c event.CPU) {
 // isTimer reports whether an interrupt is that of an hrtimer, as the tick is one too.
 func isTimer(what uint32) bool {
 	switch what {
-	case itemSleep, itemDL, itemInactive, itemHRTick, itemTick:
+	case itemSleep, itemDL, itemInactive, itemHRTick, itemRTPeriod, itemTick:
 		return true
 	}
 	return false
@@ -103,6 +103,8 @@ func (m *Machine) serve(c event.CPU, it *engine.Item) {
 		if uint32(it.Arg>>32) == m.cpus[c].hrtickTurn {
 			w = m.Sched.TimerExpired(c, sched.Timer{Kind: sched.TimerHRTick, CPU: c})
 		}
+	case itemRTPeriod:
+		w = m.rtPeriodExpired(c)
 	case itemKick:
 		w = m.Sched.PushCPU(c)
 	case itemWakeList:

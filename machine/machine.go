@@ -23,7 +23,7 @@ type Config struct {
 	// LowRes: the kernel has no high-resolution timers (highres=off); every timer expires
 	// at the first tick after its time, and there is no hrtick.
 	LowRes bool
-	// DLTimerEvents: the timers of the deadline class leave hrtimer events, as in a kernel.
+	// DLTimerEvents: the timers of the scheduler leave hrtimer events, as in a kernel.
 	DLTimerEvents bool
 }
 
@@ -47,6 +47,7 @@ const (
 	itemDL                     // Arg: thread and turn. dl_task_timer
 	itemInactive               // Arg: thread and turn. inactive_task_timer
 	itemHRTick                 // Arg: CPU and turn
+	itemRTPeriod               // Arg: CPU. sched_rt_period_timer
 	itemIPI                    // Arg: CPU. It should schedule.
 	itemKick                   // Arg: CPU. RT_PUSH_IPI
 	itemWakeList               // Arg: CPU. TTWU_QUEUE
@@ -85,6 +86,9 @@ type Machine struct {
 	words   words
 	ev      event.Event // that the machine's own tracepoints fill in turn
 
+	expiring bool       // the function of sched_rt_period_timer runs
+	restart  event.Time // when it asked to expire next, NoTime: it did not
+
 	probe func(probe, event.CPU) // tells tests what has no event
 	watch func()                 // looks after everything that happens
 }
@@ -100,6 +104,7 @@ type call struct {
 func New(cfg Config, names *event.Names, sink func(*event.Event)) *Machine {
 	if cfg.LowRes {
 		cfg.Sched.HRTick, cfg.Sched.HRTickDL = false, false
+		cfg.Sched.TimerResolution = cfg.Sched.Tick
 	}
 	cfg.Sched.Quiet = sink == nil
 	m := &Machine{cfg: cfg, free: cfg.Costs == Costs{}, Names: names, sink: sink, cpus: make([]cpu, cfg.Sched.CPUs),

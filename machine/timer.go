@@ -106,10 +106,16 @@ func (m *Machine) disarm(c event.CPU, th *Thread) {
 }
 
 // words are names that events carry again and again.
-type words struct{ timers [numTimers]event.Name }
+type words struct {
+	timers   [numTimers]event.Name
+	rtPeriod event.Name
+}
 
 func newWords(names *event.Names) words {
-	return words{[numTimers]event.Name{names.Intern("hrtimer_wakeup"), names.Intern("dl_task_timer"), names.Intern("inactive_task_timer")}}
+	return words{
+		timers:   [numTimers]event.Name{names.Intern("hrtimer_wakeup"), names.Intern("dl_task_timer"), names.Intern("inactive_task_timer")},
+		rtPeriod: names.Intern("sched_rt_period_timer"),
+	}
 }
 
 func (m *Machine) emitTimer(c event.CPU, kind event.Kind, th *Thread, k timerKind, at event.Time) {

@@ -26,7 +26,7 @@ func (s *Sched) maskOf(affinity []event.CPU) (cpuMask, error) {
 // Errors are EINVAL (no CPU that exists, a thread of the CPU's own) and EBUSY (a deadline task must keep every CPU of
 // its root domain).
 func (s *Sched) SetAffinity(from event.CPU, p *Task, affinity []event.CPU) (move bool, w Work, err error) {
-	s.begin()
+	s.begin(from)
 	mask, err := s.maskOf(affinity)
 	if err != nil {
 		return false, s.work, err
@@ -88,7 +88,7 @@ func (s *Sched) affineMoveTask(from event.CPU, rq *RQ, p *Task, dest event.CPU) 
 // MoveAway moves p, a waiting task, off a CPU that it may not use any more. The stopper
 // does it where SetAffinity finds the task running.
 func (s *Sched) MoveAway(from event.CPU, p *Task) Work {
-	s.begin()
+	s.begin(from)
 	if p.onRQ && !p.onCPU && !p.allowed(p.cpu) {
 		s.moveTo(from, s.rqs[p.cpu], p, p.mask.first())
 	}
@@ -101,7 +101,7 @@ func (s *Sched) MigrateDisable(c event.CPU) { s.rqs[c].curr.migrateDisabled++ }
 // MigrateEnable undoes one MigrateDisable of the current task of c; migrate_enable(). If
 // meanwhile the task should have gone elsewhere, the stopper is woken to bring it there.
 func (s *Sched) MigrateEnable(c event.CPU) (move bool) {
-	s.begin()
+	s.begin(c)
 	rq := s.rqs[c]
 	p := rq.curr
 	if p.migrateDisabled == 0 {

@@ -138,6 +138,12 @@ func (rq *RQ) count() (int, error) {
 		return 0, fmt.Errorf("dl_nr_running %d, in the queue %d", rq.dl.nrRunning, dl)
 	}
 	fair, err := rq.cfs.queue.check(rq)
+	switch {
+	case rq.rt.queued != (rt > 0 && !rq.rt.throttled):
+		return 0, fmt.Errorf("rt_queued is %v, throttled %v, %d tasks", rq.rt.queued, rq.rt.throttled, rt)
+	case rq.rt.throttled:
+		rt = 0 // they do not count
+	}
 	return rt + dl + fair, err
 }
 

@@ -33,11 +33,26 @@ type Config struct {
 	// sched_rt_runtime_us / sched_rt_period_us. Negative: no limit.
 	DLBandwidth int64
 
+	// RTRuntime of every RTPeriod is what real-time and deadline tasks may use of a CPU
+	// before the real-time ones are throttled; sched_rt_runtime_us, sched_rt_period_us.
+	// A negative RTRuntime: no limit. RTPeriod 0: the kernel has no throttling, as from
+	// 6.12 on without RT_GROUP_SCHED.
+	RTRuntime, RTPeriod event.Time
+	// RTTimerKeepsGrid: the period timer expires at multiples of the period, as up to 4.5,
+	// and not from when it is first needed.
+	RTTimerKeepsGrid bool
+	// TimerResolution is hrtimer_resolution: 1 (or 0) with high-resolution timers, a tick
+	// without.
+	TimerResolution event.Time
+
 	// Features, by the kernel's names.
 	HRTick    bool // HRTICK
 	HRTickDL  bool // HRTICK_DL: deadline runtime is enforced to the ns, not at ticks
 	RTPushIPI bool // RT_PUSH_IPI: pulling asks the overloaded CPU to push
 	TTWUQueue bool // TTWU_QUEUE: a remote wake is finished by the target CPU
+	// RTRuntimeShare is RT_RUNTIME_SHARE: a CPU whose real-time tasks have used up their
+	// runtime borrows from others before it throttles them.
+	RTRuntimeShare bool
 
 	// GRUBBeforeMax: reclaimed bandwidth is counted as up to 6.4, where a task that
 	// reclaims may use a whole CPU instead of the share that all deadline tasks may have.

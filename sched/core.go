@@ -29,7 +29,7 @@ func (s *Sched) NewTask(pid event.PID, comm event.Name, attr Attr, affinity []ev
 // WakeUpNewTask makes a new task runnable for the first time; wake_up_new_task(). It
 // starts on the CPU of its parent unless its class finds it a better one.
 func (s *Sched) WakeUpNewTask(from event.CPU, p *Task) Work {
-	s.begin()
+	s.begin(from)
 	if p.State != event.StateNew {
 		return s.work
 	}
@@ -61,7 +61,7 @@ func (s *Sched) placeNew(p *Task, c event.CPU) {
 // TryToWakeUp makes p runnable; try_to_wake_up(). It reports false for a task that was
 // runnable already. from is the CPU on which the wake is executed.
 func (s *Sched) TryToWakeUp(from event.CPU, p *Task) (bool, Work) {
-	s.begin()
+	s.begin(from)
 	woken := s.ttwu(from, p)
 	return woken, s.work
 }
@@ -132,7 +132,7 @@ func (s *Sched) ttwuQueueCond(from event.CPU, rq *RQ) bool {
 // WakeList finishes the wakes that others left to c, in an interrupt of c;
 // sched_ttwu_pending().
 func (s *Sched) WakeList(c event.CPU) Work {
-	s.begin()
+	s.begin(c)
 	rq := s.rqs[c]
 	s.updateRQClock(rq)
 	for i, p := range rq.wakeList {

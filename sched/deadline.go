@@ -239,13 +239,21 @@ func (s *Sched) updateCurrDL(rq *RQ) {
 	if delta <= 0 && !d.yielded {
 		return
 	}
+	used := delta
 	if p.Attr.Reclaim && d.member {
 		delta = s.grubReclaim(rq, d, delta)
 	}
 	d.runtime -= delta
-	if d.runtime > 0 && !d.yielded {
-		return
+	if d.runtime <= 0 || d.yielded {
+		s.throttleDL(rq, p)
 	}
+	s.chargeDLToRT(rq, used)
+}
+
+// throttleDL takes the current task, which has used up its runtime, out of the queue until
+// its next period.
+func (s *Sched) throttleDL(rq *RQ, p *Task) {
+	d := &p.dl
 	d.throttled = true
 	if d.runtime <= 0 && p.Attr.Overrun {
 		d.overrun = true

@@ -47,7 +47,7 @@ func (s *Sched) tell(rq *RQ, prev, next *Task) {
 		add(n.task, int64(n.task.dl.deadline), "deadline_ns")
 	}
 	rt := &rq.rt.active
-	if p := rt.highest(); p < noRTPrio {
+	if p := rt.highest(); rq.rt.queued {
 		for l := rt.queue[p].head; l != nil && len(d.Candidates) < MostCandidates; l = rt.behind(l) {
 			add(l.task, int64(l.prio), "prio")
 		}

@@ -35,6 +35,7 @@ const (
 	TimerDL       TimerKind = iota // dl_task_timer: replenishment of a throttled deadline task
 	TimerInactive                  // inactive_task_timer: the 0-lag time of a deadline task
 	TimerHRTick                    // hrtick of a CPU
+	TimerRTPeriod                  // sched_rt_period_timer: runtime of real-time tasks comes back
 )
 
 // Timer names a timer: of a task, or with Task nil of a CPU.

@@ -47,14 +47,16 @@ type Sched struct {
 	host Host
 	cfg  Config
 	rqs  []*RQ
-	work Work // of the running operation
+	work Work      // of the running operation
+	here event.CPU // that executes it, NoCPU: outside of all
 	ev   event.Event
 
 	cpupri  cpupri
 	cpudl   cpudl
-	dlBW    int64     // dl_bw.total_bw: admitted bandwidth of all deadline tasks
-	all     cpuMask   // the span of the root domain
-	llcs    []cpuMask // the CPUs of each last-level cache
+	rtBW    rtBandwidth // def_rt_bandwidth
+	dlBW    int64       // dl_bw.total_bw: admitted bandwidth of all deadline tasks
+	all     cpuMask     // the span of the root domain
+	llcs    []cpuMask   // the CPUs of each last-level cache
 	scratch cpuMask
 	nearby  cpuMask
 
@@ -88,6 +90,7 @@ func New(cfg Config, host Host, names *event.Names) *Sched {
 		rq.dl.init(&s.cfg)
 		s.rqs = append(s.rqs, rq)
 	}
+	s.initRTBandwidth()
 	return s
 }
 
@@ -122,8 +125,16 @@ func (s *Sched) NrRunning(c event.CPU) int { return s.rqs[c].nrRunning }
 // IsIdle reports whether c runs its idle task.
 func (s *Sched) IsIdle(c event.CPU) bool { return s.rqs[c].curr == s.rqs[c].idle }
 
-// begin starts an operation: what it does is counted from here.
-func (s *Sched) begin() { s.work = Work{} }
+// begin starts an operation on CPU here: what it does is counted from now on.
+func (s *Sched) begin(here event.CPU) { s.work, s.here = Work{}, here }
+
+// hereOr is the CPU that executes the operation, that of rq if none does.
+func (s *Sched) hereOr(rq *RQ) event.CPU {
+	if s.here < 0 {
+		return rq.cpu
+	}
+	return s.here
+}
 
 // updateRQClock is update_rq_clock().
 func (s *Sched) updateRQClock(rq *RQ) { rq.clock = s.host.Now() }

@@ -17,6 +17,11 @@ type rtRQ struct {
 	pushable    prioArray // rt->pushable_tasks, a plist
 	nrRunning   int
 	rrNrRunning int
+
+	queued    bool       // rt_queued: its tasks count in nr_running
+	throttled bool       // rt_throttled: they have used up their runtime
+	time      event.Time // rt_time: what they have used and not yet repaid
+	runtime   event.Time // rt_runtime: what they may use, with what is borrowed
 }
 
 // highest is rt_rq->highest_prio.curr.
@@ -37,7 +42,12 @@ func (s *Sched) enqueueTaskRT(rq *RQ, p *Task, f flags) {
 	if p.Attr.Policy == RR {
 		rq.rt.rrNrRunning++
 	}
-	s.addNrRunning(rq)
+	s.startRTBandwidth(rq)
+	if rq.rt.queued {
+		s.addNrRunning(rq)
+	} else {
+		s.enqueueTopRTRQ(rq)
+	}
 	if rq.curr != p && p.nrAllowed > 1 {
 		s.enqueuePushableTask(rq, p)
 	}
@@ -55,7 +65,10 @@ func (s *Sched) dequeueTaskRT(rq *RQ, p *Task, f flags) {
 	if p.Attr.Policy == RR {
 		rq.rt.rrNrRunning--
 	}
-	s.subNrRunning(rq)
+	if rq.rt.queued {
+		s.subNrRunning(rq)
+		rq.rt.queued = rq.rt.nrRunning > 0
+	}
 	s.dequeuePushableTask(rq, p)
 }
 
@@ -85,8 +98,11 @@ func (s *Sched) dequeuePushableTask(rq *RQ, p *Task) {
 
 // updateCurrRT is update_curr_rt().
 func (s *Sched) updateCurrRT(rq *RQ) {
-	if rq.curr.class == rtClass {
-		s.chargeNamed(rq, rq.curr)
+	if rq.curr.class != rtClass {
+		return
+	}
+	if delta := s.chargeNamed(rq, rq.curr); delta > 0 {
+		s.chargeRT(rq, delta)
 	}
 }
 

@@ -147,7 +147,7 @@ func (s *Sched) nextRTO(here event.CPU) event.CPU {
 // PushCPU is the interrupt of RT_PUSH_IPI on an overloaded CPU: it pushes what goes, and
 // hands the interrupt on; rto_push_irq_work_func().
 func (s *Sched) PushCPU(c event.CPU) Work {
-	s.begin()
+	s.begin(c)
 	rq := s.rqs[c]
 	s.updateRQClock(rq)
 	for s.pushRTTask(c, rq, true) {

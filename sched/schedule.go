@@ -13,7 +13,7 @@ func (s *Sched) Block(c event.CPU, state event.State) {
 // runnable whatever its state, and its prev_state is R+. A task that leaves on its way to
 // user mode does so as if by itself, with R.
 func (s *Sched) Schedule(c event.CPU, preempt bool) Work {
-	s.begin()
+	s.begin(c)
 	rq := s.rqs[c]
 	prev := rq.curr
 	if s.cfg.HRTick || s.cfg.HRTickDL {
@@ -67,7 +67,7 @@ func (rq *RQ) firstRunnable() *Task {
 		return rq.stop
 	case rq.dl.nrRunning > 0:
 		return rq.dl.queue.head()
-	case rq.rt.nrRunning > 0:
+	case rq.rt.queued:
 		return rq.rt.active.first()
 	}
 	return rq.cfs.queue.head()
@@ -144,7 +144,7 @@ func (s *Sched) balanceCallbacks(from event.CPU, rq *RQ) {
 
 // SchedulerTick is the tick of c; scheduler_tick(), sched_tick() from 6.10.
 func (s *Sched) SchedulerTick(c event.CPU) Work {
-	s.begin()
+	s.begin(c)
 	rq := s.rqs[c]
 	s.updateRQClock(rq)
 	if rq.needReschedLazy {
@@ -199,7 +199,7 @@ func (s *Sched) CanStopTick(c event.CPU) bool {
 
 // Yield is sched_yield(2) of the current task of c; the caller schedules afterwards.
 func (s *Sched) Yield(c event.CPU) Work {
-	s.begin()
+	s.begin(c)
 	rq := s.rqs[c]
 	s.updateRQClock(rq)
 	switch rq.curr.class {
@@ -216,7 +216,7 @@ func (s *Sched) Yield(c event.CPU) Work {
 // TimerExpired tells the scheduler that one of its timers has expired; at is the CPU that
 // serves it.
 func (s *Sched) TimerExpired(at event.CPU, t Timer) Work {
-	s.begin()
+	s.begin(at)
 	switch t.Kind {
 	case TimerDL:
 		s.dlTaskTimer(at, t.Task)
@@ -224,6 +224,8 @@ func (s *Sched) TimerExpired(at event.CPU, t Timer) Work {
 		s.inactiveTaskTimer(t.Task)
 	case TimerHRTick:
 		s.hrtick(s.rqs[t.CPU])
+	case TimerRTPeriod:
+		s.schedRTPeriodTimer(at)
 	}
 	return s.work
 }

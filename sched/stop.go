@@ -43,7 +43,7 @@ func (s *Sched) pushCurrent(from event.CPU, rq *RQ) {
 // RunStopWork does one piece of work as the stopper of c, which is current there, and
 // reports whether there was one; cpu_stopper_thread().
 func (s *Sched) RunStopWork(c event.CPU) (bool, Work) {
-	s.begin()
+	s.begin(c)
 	rq := s.rqs[c]
 	if len(rq.stopWorks) == 0 {
 		return false, s.work

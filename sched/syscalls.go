@@ -7,7 +7,7 @@ import "github.com/whylate/whylate/event"
 // that may not use every CPU, EBUSY where the bandwidth of deadline tasks does not suffice,
 // ESRCH for a task that has exited.
 func (s *Sched) SetAttr(from event.CPU, p *Task, a Attr) (Work, error) {
-	s.begin()
+	s.begin(from)
 	err := s.setScheduler(from, p, a)
 	return s.work, err
 }
@@ -94,7 +94,7 @@ func (s *Sched) leaveBoosted(p *Task) {
 // Boost makes p inherit the priority of donor, or with nil have its own again;
 // rt_mutex_setprio(). It emits sched_pi_setprio where the priority changes.
 func (s *Sched) Boost(from event.CPU, p, donor *Task) Work {
-	s.begin()
+	s.begin(from)
 	normal := p.Attr.prio()
 	prio := effectivePrio(normal, donor)
 	if p.donor == donor && prio == p.prio && prio >= 0 {
