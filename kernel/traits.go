@@ -27,6 +27,9 @@ type Traits struct {
 	// RTRuntimeShare: the feature RT_RUNTIME_SHARE is on; off from 5.10 on, and in later
 	// point releases of older series.
 	RTRuntimeShare bool
+	// RTTimerKeepsGrid: sched_rt_period_timer expires at multiples of its period (up to
+	// 4.5); later a period begins when the first real-time task comes.
+	RTTimerKeepsGrid bool
 	// KTimers: the softirqs of timers run in threads of their own, ktimers/N (the RT patch
 	// from 6.0 on).
 	KTimers bool
@@ -35,7 +38,7 @@ type Traits struct {
 // traits by profile, as the kernels of a distribution are built: Debian's where it has one.
 // Confirmed by recordings: 6.1, 6.1-rt, 6.12 and 6.12-rt.
 var traits = map[string]Traits{
-	"3.4-rt":  {Preempt: PreemptRT, GRUBBeforeMax: true, RTRuntimeShare: true},
+	"3.4-rt":  {Preempt: PreemptRT, GRUBBeforeMax: true, RTRuntimeShare: true, RTTimerKeepsGrid: true},
 	"4.11":    {Preempt: PreemptVoluntary, GRUBBeforeMax: true, TTWUQueue: true, RTRuntimeShare: true},
 	"6.1":     {Preempt: PreemptVoluntary, StatRuntimeRT: true, GRUBBeforeMax: true, TTWUQueue: true},
 	"6.1-rt":  {Preempt: PreemptRT, Lazy: true, StatRuntimeRT: true, GRUBBeforeMax: true, RTPushIPI: true, KTimers: true},

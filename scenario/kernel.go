@@ -54,6 +54,7 @@ func (k *Kernel) config(cpus int) sched.Config {
 	c.GRUBBeforeMax = t.GRUBBeforeMax
 	c.RTPushIPI = t.RTPushIPI
 	c.TTWUQueue = t.TTWUQueue
+	c.RTRuntimeShare, c.RTTimerKeepsGrid = t.RTRuntimeShare, t.RTTimerKeepsGrid
 	c.DLBandwidth = bandwidth(f.RTRuntime, f.RTPeriod)
 	return c
 }

@@ -82,7 +82,8 @@ func (p *Plan) Setup() (*Setup, error) {
 	s.Machine = machine.Config{Sched: k.config(cpus), Costs: p.Costs.Machine, DLTimerEvents: true}
 	s.Machine.Sched.CPUsPerLLC = p.CPUsPerLLC
 	f := k.facts()
-	t := tuning{config: &s.Machine.Sched, machine: &s.Machine, rtRuntime: f.RTRuntime / 1000, rtPeriod: f.RTPeriod / 1000, rrTimesliceMS: 100}
+	t := tuning{config: &s.Machine.Sched, machine: &s.Machine, rtRuntime: f.RTRuntime / 1000, rtPeriod: f.RTPeriod / 1000, rrTimesliceMS: 100,
+		throttling: f.RTThrottling == kernel.Yes}
 	for _, v := range p.Values {
 		setting, err := settingNamed(v.Name)
 		if err != nil {
@@ -98,7 +99,7 @@ func (p *Plan) Setup() (*Setup, error) {
 	if s.Until, err = p.until(); err != nil {
 		return nil, err
 	}
-	s.limits(&f, &t)
+	s.limits(&f)
 	return s, nil
 }
 
@@ -156,12 +157,9 @@ func (p *Plan) until() (event.Time, error) {
 
 // limits notes what the kernel has and the model leaves out, where this load could meet it:
 // an answer that depends on it should say so.
-func (s *Setup) limits(f *kernel.Facts, t *tuning) {
+func (s *Setup) limits(f *kernel.Facts) {
 	add := func(text string) { s.Limits = event.Diagnose(s.Limits, "not_modelled", 1, text) }
 	realTime, fair := s.Load.Classes()
-	if realTime && f.RTThrottling == kernel.Yes && !t.throttlingSilenced {
-		add("real-time throttling (sched_rt_runtime_us): real-time tasks are never throttled here")
-	}
 	if realTime && fair && f.FairServer == kernel.Yes {
 		add("the fair server: fair tasks that real-time tasks starve get nothing here")
 	}

@@ -24,22 +24,22 @@ type Setting struct {
 
 // tuning is what settings change: a scheduler's configuration, and what it is made from.
 type tuning struct {
-	config             *sched.Config
-	machine            *machine.Config
-	rtRuntime          int64 // µs, −1: no limit
-	rtPeriod           int64 // µs
-	rrTimesliceMS      int64
-	throttlingSilenced bool // by a runtime of −1 or of the whole period
+	config        *sched.Config
+	machine       *machine.Config
+	rtRuntime     int64 // µs, −1: no limit
+	rtPeriod      int64 // µs
+	rrTimesliceMS int64
+	throttling    bool // the kernel throttles real-time tasks
 }
 
 // Settings lists all settings, sysctls before features.
 func Settings() []Setting { return settings }
 
 var settings = []Setting{
-	{"sched_rt_runtime_us", "µs, −1: no limit", "950000", "share of real-time and deadline tasks: admission of deadline tasks; real-time tasks are not throttled by the model yet", false,
-		func(t *tuning, v string) error { return number(v, -1, 1<<40, &t.rtRuntime) }},
+	{"sched_rt_runtime_us", "µs, −1: no limit", "950000", "what real-time tasks may use of a CPU in each period before they are throttled (from 6.12 on never), and the share of all CPUs that deadline tasks may have", false,
+		func(t *tuning, v string) error { return number(v, -1, 1<<31-1, &t.rtRuntime) }},
 	{"sched_rt_period_us", "µs", "1000000", "period of sched_rt_runtime_us", false,
-		func(t *tuning, v string) error { return number(v, 1, 1<<40, &t.rtPeriod) }},
+		func(t *tuning, v string) error { return number(v, 1, 1<<31-1, &t.rtPeriod) }},
 	{"sched_rr_timeslice_ms", "ms", "100", "turn of a SCHED_RR task, in whole ticks", false,
 		func(t *tuning, v string) error { return number(v, 1, 1<<31, &t.rrTimesliceMS) }},
 	{"HZ", "100, 250, 300, 1000", "250", "ticks in a second", false,
@@ -61,6 +61,8 @@ var settings = []Setting{
 		func(t *tuning, v string) error { return onOff(v, &t.config.HRTickDL) }},
 	{"RT_PUSH_IPI", "on, off", "by kernel", "a CPU that wants work asks the overloaded one to push", true,
 		func(t *tuning, v string) error { return onOff(v, &t.config.RTPushIPI) }},
+	{"RT_RUNTIME_SHARE", "on, off", "by kernel", "a CPU whose real-time tasks have used up their runtime borrows from other CPUs", true,
+		func(t *tuning, v string) error { return onOff(v, &t.config.RTRuntimeShare) }},
 	{"TTWU_QUEUE", "on, off", "by kernel", "the woken task's CPU finishes a wake from afar", true,
 		func(t *tuning, v string) error { return onOff(v, &t.config.TTWUQueue) }},
 }
@@ -142,7 +144,9 @@ func (t *tuning) apply() error {
 		return fmt.Errorf("sched_rt_runtime_us %d is more than sched_rt_period_us %d: EINVAL", t.rtRuntime, t.rtPeriod)
 	}
 	t.config.DLBandwidth = bandwidth(t.rtRuntime*1000, t.rtPeriod*1000)
-	t.throttlingSilenced = t.rtRuntime < 0 || t.rtRuntime == t.rtPeriod
+	if t.throttling {
+		t.config.RTRuntime, t.config.RTPeriod = event.Time(t.rtRuntime)*1000, event.Time(t.rtPeriod)*1000
+	}
 	tick := int64(t.config.Tick)
 	t.config.RRTimeslice = int(max(1, (t.rrTimesliceMS*1_000_000+tick-1)/tick))
 	return nil

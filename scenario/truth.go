@@ -83,6 +83,8 @@ func (w *witness) look() {
 	for c := range event.CPU(w.m.CPUs()) {
 		w.log.Hold(now, c, w.holder(w.m.Sched.Curr(c)))
 		w.log.Cover(now, c, w.cover(c))
+		w.log.RTThrottle(now, c, w.m.Sched.RTThrottled(c))
+		w.log.FairServe(now, c, w.m.Sched.FairServed(c))
 	}
 	w.threads = w.m.Living(w.threads[:0])
 	for _, th := range w.threads {
