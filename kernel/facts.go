@@ -32,6 +32,9 @@ type Facts struct {
 	// RTThrottling: real-time runqueues are throttled by sched_rt_runtime_us by
 	// default. From 6.12 only with CONFIG_RT_GROUP_SCHED.
 	RTThrottling Answer
+	// ExitToldFirst: sched_process_exit comes before the task gives its memory back; up to
+	// 6.15 it comes after that.
+	ExitToldFirst Answer
 	// Flags is what the bits of common_flags and common_preempt_count mean.
 	Flags FlagFacts
 	// ReportedStates: prev_state of sched_switch has a form made for being shown (4.14 and
@@ -82,6 +85,7 @@ func Of(release string) Facts {
 	}
 	f.FairServer = answer(v.AtLeast(6, 12))
 	f.RTThrottling = answer(!v.AtLeast(6, 12))
+	f.ExitToldFirst = answer(v.AtLeast(6, 16))
 	f.Flags = flagFacts(v, rt)
 	f.ReportedStates = answer(v.AtLeast(4, 14))
 	return f

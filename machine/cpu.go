@@ -55,11 +55,13 @@ func (m *Machine) advance(c event.CPU) {
 			m.schedule(c, preempt)
 			continue
 		}
+		notified := th != nil && th.notified && th.mode == User
 		switch {
-		case th == nil || cp.running == th:
+		case th == nil || cp.running == th && !notified:
 			m.startTick(c)
 			return
-		case th.owed:
+		case th.owed || notified:
+			m.pause(c)
 			m.askProgram(c, th, steps)
 		default:
 			m.goOn(c, th)
@@ -95,8 +97,8 @@ func (m *Machine) shouldSchedule(c event.CPU, th *Thread) (preempt, should bool)
 	model := m.cfg.Sched.Preempt
 	anywhere := model != sched.PreemptNone && model != sched.PreemptVoluntary
 	switch {
-	case th.atPoint:
-		return true, !anywhere
+	case th.atPoint && !anywhere:
+		return true, true
 	case th.owed:
 		return true, model != sched.PreemptNone // between two steps
 	}
@@ -159,6 +161,7 @@ func (m *Machine) workDone(c event.CPU) {
 		// What user mode has done is done, also for who has to leave at the same moment;
 		// the end of a section in the kernel is where it leaves.
 		th.owed, th.done = true, th.mode == User
+		th.atPoint = th.endPoint
 	}
 	m.ask(c)
 }
@@ -170,7 +173,7 @@ func (m *Machine) askProgram(c event.CPU, th *Thread, steps int) {
 		m.Fail(fmt.Errorf("%s/%d at %d ns: %w", m.Names.String(th.Task.Comm), th.Task.PID, m.now, ErrStuck))
 		return
 	}
-	th.done = false
+	th.done, th.notified = false, false
 	m.disarm(c, th)
 	th.next = th.Program.Next(m, th)
 	th.begun = true

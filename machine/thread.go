@@ -27,7 +27,7 @@ const (
 	StepSleep                 // until the absolute time NS, in State (sleeping if 0)
 	StepBlock                 // until somebody wakes it, in State
 	StepYield                 // sched_yield
-	StepExit                  // for good
+	StepExit                  // for good, in State (dead if it is none of an exit)
 )
 
 // Step is one step of a program.
@@ -43,6 +43,8 @@ type Step struct {
 	// CondResched is the distance of the cond_resched() calls in Kernel work, in ns of that
 	// work; 0: there are none. Only PREEMPT_NONE and PREEMPT_VOLUNTARY need them.
 	CondResched event.Time
+	// Point: the step ends with a cond_resched().
+	Point bool
 }
 
 // Program says what a thread does. Next is asked when the step before is over, while the
@@ -73,8 +75,11 @@ type Thread struct {
 	points    event.Time // distance of cond_resched() in it
 	toPoint   event.Time // work until the next one
 	atPoint   bool       // it is at one
+	endPoint  bool       // its end is one
+	notified  bool       // its program is to be asked before it goes on in user mode
 
 	timers [numTimers]timer
+	told   bool // sched_process_exit was emitted
 	dead   bool
 }
 
@@ -143,10 +148,13 @@ func (m *Machine) execute(c event.CPU, th *Thread) {
 	switch s.Kind {
 	case StepRun:
 		th.mode, th.remaining, th.points, th.toPoint = s.Mode, max(s.NS, 0), 0, 0
+		th.endPoint = s.Point
 		if s.Mode == Kernel {
 			th.points = max(s.CondResched, 0)
 		}
-		th.owed = s.NS <= 0
+		if th.owed = s.NS <= 0; th.owed {
+			th.atPoint = s.Point
+		}
 	case StepSleep, StepBlock:
 		m.block(c, th, s)
 	case StepYield:
@@ -169,17 +177,47 @@ func (m *Machine) block(c event.CPU, th *Thread, s *Step) {
 	m.schedule(c, false)
 }
 
-func (m *Machine) exit(c event.CPU, th *Thread) {
-	th.dead = true
-	if m.sink != nil {
-		ev := &m.ev
-		ev.Reset()
-		ev.Kind = event.SchedProcessExit
-		ev.Task, ev.TaskComm, ev.TaskPrio = th.Task.PID, th.Task.Comm, th.Task.Prio()
-		m.Emit(c, ev)
+// ProcessExit emits sched_process_exit of a current thread that is in do_exit(). One that
+// exits without it says so with its StepExit.
+func (m *Machine) ProcessExit(th *Thread) {
+	if th.told = true; m.sink == nil {
+		return
 	}
+	ev := &m.ev
+	ev.Reset()
+	ev.Kind = event.SchedProcessExit
+	ev.Task, ev.TaskComm, ev.TaskPrio = th.Task.PID, th.Task.Comm, th.Task.Prio()
+	m.Emit(th.Task.CPU(), ev)
+}
+
+// Notify lets th ask its program before it goes on in user mode, and brings it out of there
+// if it is there; signal_wake_up() of one that is awake. from is the CPU that says so.
+func (m *Machine) Notify(from event.CPU, th *Thread) {
+	th.notified = true
+	c := th.Task.CPU()
+	switch {
+	case !th.Task.Running() || th.mode != User:
+	case from == c || m.free:
+		m.ask(c)
+	default:
+		m.send(c, itemIPI)
+	}
+}
+
+// Preempt is the preemption model of the machine's kernel.
+func (m *Machine) Preempt() sched.PreemptModel { return m.cfg.Sched.Preempt }
+
+func (m *Machine) exit(c event.CPU, th *Thread) {
+	if !th.told {
+		m.ProcessExit(th)
+	}
+	th.dead = true
 	m.tell(probeSetState, c)
-	m.Sched.Exit(c, event.StateDead)
+	state := th.next.State
+	if !state.Dead() {
+		state = event.StateDead
+	}
+	m.Sched.Exit(c, state)
 	m.schedule(c, false)
 	m.release(th)
 }

@@ -75,7 +75,6 @@ func TestPartsOfTheObjectThatAreNotModelled(t *testing.T) {
 		`"idle_states": {"C1": {"latency": 2, "residency": 2}}`:                "idle states",
 		`"cgroups": {"/web": {"cpu.weight": 50}}`:                              "control groups",
 		`"irqs": {"14-pata": {"every": 1000, "hard": 10}}`:                     "interrupts of devices",
-		`"tasks": {"a": {"mm_bytes": 4096}}`:                                   "teardown of memory",
 		`"cpus": 2, "topology": {"llcs_per_node": 2, "capacity": [1024, 512]}`: "unequal capacity",
 		`"costs": {"switch": [1, 2]}`:                                          "costs that vary",
 	} {

@@ -48,6 +48,9 @@ func (b *builder) extend(w *rtapp.Whylate) error {
 			return fmt.Errorf("%s: cost %s: %w", c.Pos, c.Name, err)
 		}
 	}
+	for i := range w.Tasks {
+		b.extras(&w.Tasks[i])
+	}
 	for _, v := range w.Variants {
 		p.Variants = append(p.Variants, Variant{v.Name, v.Changes})
 	}
@@ -73,12 +76,6 @@ func refuseExtras(w *rtapp.Whylate) error {
 		switch {
 		case t.CGroup != "":
 			return fmt.Errorf("%s: task %s: control groups are %w", t.Pos, t.Name, ErrNotModelled)
-		case t.MMBytes > 0 || t.MMPages > 0 || t.VMAs > 0 || t.MLockAll != nil:
-			return fmt.Errorf("%s: task %s: the teardown of memory at exit is %w", t.Pos, t.Name, ErrNotModelled)
-		case len(t.KernelSections) > 0:
-			return fmt.Errorf("%s: task %s: kernel sections are %w", t.Pos, t.Name, ErrNotModelled)
-		case t.Exit != nil:
-			return fmt.Errorf("%s: task %s: exits by time or signal are %w", t.Pos, t.Name, ErrNotModelled)
 		}
 	}
 	return nil
@@ -132,10 +129,12 @@ type namedCost struct {
 
 // named lists the costs by the names that files use.
 func (c *Costs) named() []namedCost {
-	m := &c.Machine
+	m, k := &c.Machine, &c.Kernel
 	return []namedCost{
 		{"switch", &m.Switch}, {"ipi", &m.IPI}, {"wake", &m.Wake}, {"irq", &m.IRQ}, {"idle_exit", &m.IdleExit},
 		{"tick", &m.Tick}, {"pick", &m.Pick}, {"enqueue", &m.Enqueue}, {"migrate", &m.Migrate}, {"search", &m.Search},
 		{"op", &c.Op}, {"timer_slack", &c.Slack},
+		{"exit", &k.Exit}, {"exit_mm", &k.ExitMM}, {"exit_vma", &k.ExitVMA}, {"exit_page", &k.ExitPage}, {"exit_free", &k.ExitFree},
+		{"core_mb", &k.CoreMB}, {"page_fault", &k.Fault}, {"touch", &k.Touch}, {"fork", &k.Fork}, {"exec", &k.Exec}, {"futex", &k.Futex},
 	}
 }

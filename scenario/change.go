@@ -23,6 +23,7 @@ var ErrNotModelled = errors.New("not modelled yet")
 //	set NAME=VALUE
 //	kernel=PROFILE
 //	cpus=N
+//	exit_teardown ×FACTOR
 //
 // NAME of a task is the one in the file or a shell pattern. Nothing is half done: after an
 // error the plan must not be used, since some of its tasks may be changed.
@@ -85,9 +86,9 @@ func (p *Plan) change(text string) error {
 	case name == "irq", name == "cgroup":
 		return fmt.Errorf("%ss are %w", name, ErrNotModelled)
 	case name == "exit_teardown":
-		return fmt.Errorf("the teardown of memory at exit is %w", ErrNotModelled)
+		return p.changeTeardown(words[1:])
 	}
-	return errors.New("begins with none of task=, set, kernel=, cpus=")
+	return errors.New("begins with none of task=, set, kernel=, cpus=, exit_teardown")
 }
 
 func (p *Plan) set(word string) error {

@@ -36,12 +36,13 @@ type Costs struct {
 	Machine machine.Costs
 	Op      event.Time // every operation of a task beside its work
 	Slack   event.Time // timer slack of tasks that are neither real-time nor deadline
+	Kernel  workload.Costs
 }
 
 // DefaultCosts are those of a machine of the usual size; the timer slack is the kernel's
 // own default.
 func DefaultCosts() Costs {
-	return Costs{Machine: machine.TypicalCosts(), Op: 200, Slack: 50_000}
+	return Costs{Machine: machine.TypicalCosts(), Op: 200, Slack: 50_000, Kernel: workload.TypicalCosts()}
 }
 
 const (
@@ -74,7 +75,7 @@ func (p *Plan) Setup() (*Setup, error) {
 		return nil, fmt.Errorf("%d threads are more than the %d that a scenario may start", n, mostThreads)
 	}
 	load := p.Load
-	load.OpCost, load.TimerSlack = p.Costs.Op, p.Costs.Slack
+	load.OpCost, load.TimerSlack, load.Costs = p.Costs.Op, p.Costs.Slack, p.Costs.Kernel
 	if load.PID == 0 {
 		load.PID = firstPID
 	}
@@ -82,7 +83,8 @@ func (p *Plan) Setup() (*Setup, error) {
 	s.Machine = machine.Config{Sched: k.config(cpus), Costs: p.Costs.Machine, DLTimerEvents: true}
 	s.Machine.Sched.CPUsPerLLC = p.CPUsPerLLC
 	f := k.facts()
-	t := tuning{config: &s.Machine.Sched, machine: &s.Machine, rtRuntime: f.RTRuntime / 1000, rtPeriod: f.RTPeriod / 1000, rrTimesliceMS: 100,
+	load.ToldFirst = f.ExitToldFirst == kernel.Yes
+	t := tuning{config: &s.Machine.Sched, machine: &s.Machine, load: &load, rtRuntime: f.RTRuntime / 1000, rtPeriod: f.RTPeriod / 1000, rrTimesliceMS: 100,
 		throttling: f.RTThrottling == kernel.Yes}
 	for _, v := range p.Values {
 		setting, err := settingNamed(v.Name)

@@ -8,6 +8,7 @@ import (
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/sched"
+	"github.com/whylate/whylate/workload"
 )
 
 // Setting is something that `set NAME=VALUE` changes and that the model knows. Names are
@@ -26,6 +27,7 @@ type Setting struct {
 type tuning struct {
 	config        *sched.Config
 	machine       *machine.Config
+	load          *workload.Spec
 	rtRuntime     int64 // µs, −1: no limit
 	rtPeriod      int64 // µs
 	rrTimesliceMS int64
@@ -55,6 +57,8 @@ var settings = []Setting{
 		}},
 	{"nohz", "idle, full, off", "idle", "when a CPU does without its tick", false,
 		func(t *tuning, v string) error { return setNoHZ(t, v) }},
+	{"exit_normalize", "off, rt, all", "off", "what a dying task becomes before it gives its memory back: rt: SCHED_FIFO and SCHED_RR become SCHED_OTHER and keep what a lock lends; all: deadline tasks too, a negative nice value becomes 0, a lock lends nothing. Two changes that were proposed; no kernel has them", true,
+		func(t *tuning, v string) error { return setNormalize(t, v) }},
 	{"HRTICK", "on, off", "off", "a tick of its own at the end of a slice", true,
 		func(t *tuning, v string) error { return onOff(v, &t.config.HRTick) }},
 	{"HRTICK_DL", "on, off", "off", "the runtime of deadline tasks ends to the ns, not at ticks", true,
@@ -121,6 +125,20 @@ func setPreempt(t *tuning, v string) error {
 		}
 	}
 	return fmt.Errorf("preemption model %q is not none, voluntary, full, lazy or rt", v)
+}
+
+func setNormalize(t *tuning, v string) error {
+	switch v {
+	case "off":
+		t.load.Normalize = workload.NormalizeOff
+	case "rt":
+		t.load.Normalize = workload.NormalizeRT
+	case "all":
+		t.load.Normalize = workload.NormalizeAll
+	default:
+		return fmt.Errorf("%q is not off, rt or all", v)
+	}
+	return nil
 }
 
 func setNoHZ(t *tuning, v string) error {

@@ -25,6 +25,7 @@ func (s *Source) Truth() (*truth.Log, error) {
 	if err != nil {
 		return nil, err
 	}
+	run.OnExit = func(t *sched.Task) { w.log.Exit(m.Now(), t.PID) }
 	refused := false
 	run.OnVerdict = func(error) { refused = true }
 	for now := s.setup.Start; now < s.setup.Until && !run.Done() && !refused && err == nil; {

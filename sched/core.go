@@ -20,7 +20,7 @@ func (s *Sched) NewTask(pid event.PID, comm event.Name, attr Attr, affinity []ev
 	p.dl.init(p)
 	p.se.init(p)
 	p.se.weight = weightOf(&p.Attr)
-	if err := s.setScheduler(0, p, attr); err != nil {
+	if err := s.setScheduler(0, p, attr, true); err != nil {
 		return nil, err
 	}
 	return p, nil

@@ -8,12 +8,29 @@ import "github.com/whylate/whylate/event"
 // ESRCH for a task that has exited.
 func (s *Sched) SetAttr(from event.CPU, p *Task, a Attr) (Work, error) {
 	s.begin(from)
-	err := s.setScheduler(from, p, a)
+	err := s.setScheduler(from, p, a, true)
 	return s.work, err
 }
 
-// setScheduler is __sched_setscheduler().
-func (s *Sched) setScheduler(from event.CPU, p *Task, a Attr) error {
+// Normalize makes p a normal task whatever locks lend it, as normalize_rt_tasks() does with
+// each task: deadline and real-time policies become SCHED_NORMAL, a negative nice value 0.
+// A boost is gone until the next change of who waits for its locks.
+func (s *Sched) Normalize(from event.CPU, p *Task) Work {
+	s.begin(from)
+	a := Attr{Policy: p.Attr.Policy, Nice: max(p.Attr.Nice, 0)}
+	switch a.Policy {
+	case FIFO, RR, Deadline:
+		a = Attr{Policy: Normal}
+	}
+	// Nothing in it can be refused: the values are in range and need no bandwidth.
+	if err := s.setScheduler(from, p, a, false); err != nil {
+		panic("sched: a normal task was refused: " + err.Error())
+	}
+	return s.work
+}
+
+// setScheduler is __sched_setscheduler(). pi says that what p inherits stays.
+func (s *Sched) setScheduler(from event.CPU, p *Task, a Attr, pi bool) error {
 	if err := a.check(); err != nil {
 		return err
 	}
@@ -25,7 +42,7 @@ func (s *Sched) setScheduler(from event.CPU, p *Task, a Attr) error {
 		return verdict(ErrSrch, "the task has exited")
 	}
 	s.updateRQClock(rq)
-	if a.same(p) {
+	if a.same(p) && (pi || p.prio == a.prio()) {
 		p.Attr = a
 		return nil
 	}
@@ -36,7 +53,10 @@ func (s *Sched) setScheduler(from event.CPU, p *Task, a Attr) error {
 		return err
 	}
 	f := flagSave | flagMove
-	prio := effectivePrio(a.prio(), p.donor)
+	prio := a.prio()
+	if pi {
+		prio = effectivePrio(prio, p.donor)
+	}
 	if prio == p.prio {
 		f &^= flagMove
 	}
@@ -48,17 +68,20 @@ func (s *Sched) setScheduler(from event.CPU, p *Task, a Attr) error {
 		f |= flagHead // it stays in front of its new equals
 	}
 	s.change(from, rq, p, f, func() {
-		s.setParams(p, &a)
+		s.setParams(p, &a, prio)
 		p.prio, p.class = prio, classOf(prio)
+		if prio >= 0 {
+			p.dl.piSE = &p.dl // nobody lends it a deadline any more
+		}
 	})
 	s.balanceCallbacks(from, rq)
 	return nil
 }
 
-// setParams is __setscheduler_params().
-func (s *Sched) setParams(p *Task, a *Attr) {
+// setParams is __setscheduler_params(); prio is the effective priority that p gets.
+func (s *Sched) setParams(p *Task, a *Attr, prio event.Prio) {
 	d := &p.dl
-	boosted := p.class == dlClass && effectivePrio(a.prio(), p.donor) < 0
+	boosted := p.class == dlClass && prio < 0
 	p.Attr = *a
 	p.se.weight = weightOf(a)
 	switch {

@@ -28,9 +28,6 @@ func (p *thread) setAttr(a *sched.Attr) machine.Step {
 	// What waits for its locks may lend it something now, or nothing any more;
 	// rt_mutex_adjust_pi().
 	p.reboost()
-	if p.run.OnAttr != nil {
-		p.run.OnAttr(t)
-	}
 	return proceed
 }
 

@@ -42,33 +42,24 @@ func (p *thread) do(op *Op) (step machine.Step, over bool) {
 		p.unlock(r.mutexes[op.Ref])
 		return proceed, true
 	case OpYield:
-		return machine.Step{Kind: machine.StepYield}, true
+		return p.yield()
 	case OpFork:
+		if p.visit == 0 && r.spec.Costs.Fork > 0 && r.spec.Tasks[op.Ref].process() {
+			return inKernel(r.spec.Costs.Fork), false
+		}
 		return p.forkTask(op.Ref, op.Site), true
 	}
 	return p.wait(op)
 }
 
-// work is rt-app's run, an amount of work, and runtime, a length of time. Both log how long
-// they took by the clock, with all that came between.
-func (p *thread) work(op *Op) (machine.Step, bool) {
-	now := p.run.m.Now()
+// yield is sched_yield(2).
+func (p *thread) yield() (machine.Step, bool) {
 	if p.visit == 0 {
-		p.began = now
-		p.loop.CRun += op.NS
-	} else if op.Kind == OpRun || now-p.began >= op.NS {
-		p.loop.Run += now - p.began
-		p.quiet = true
-		return proceed, true
+		p.run.emitSyscall(p.th, event.SysEnter, sysSchedYield)
+		return machine.Step{Kind: machine.StepYield}, p.run.spec.NoSyscalls
 	}
-	ns := op.NS + p.run.spec.OpCost // paid together: what follows is one stretch of work
-	if op.Kind == OpRuntime {
-		// The clock is only looked at between pieces, whoever ran meanwhile.
-		if ns = op.Piece; ns <= 0 {
-			ns = defaultPiece
-		}
-	}
-	return machine.Step{Kind: machine.StepRun, NS: ns, Mode: op.Mode}, false
+	p.run.emitSyscall(p.th, event.SysExit, sysSchedYield)
+	return proceed, true
 }
 
 // jitter is a random time in [0, most], of the thread's own stream: another thread that
@@ -85,6 +76,9 @@ func (p *thread) jitter(most event.Time) event.Time {
 // its end.
 func (p *thread) sleepUntil(at event.Time) machine.Step {
 	p.asleep, p.woken = true, false
+	if p.exitAt != event.NoTime && p.task.Exit.Signal == 0 {
+		at = min(at, max(p.exitAt, p.run.m.Now()))
+	}
 	return machine.Step{Kind: machine.StepSleep, NS: at + p.run.slack(p.th.Task), State: event.StateSleeping}
 }
 

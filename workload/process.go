@@ -57,29 +57,48 @@ func (p *process) Next(m *machine.Machine, _ *machine.Thread) machine.Step {
 		r.stopping = true
 		p.next = 0
 	}
-	if p.next < len(r.threads) && r.stopping {
-		r.cancel(p.th, r.threads[p.next])
-		p.next++
+	if r.stopping && p.cancels() {
 		return proceed
 	}
 	return p.join()
 }
 
-// join waits for the threads one after the other, forked ones too.
+// cancels ends the next thread, and when all threads are told the next process: the
+// memory that processes give back would else be in the way of threads that are still at
+// work. It reports false when all are told.
+func (p *process) cancels() bool {
+	r := p.run
+	for ; p.next < 2*len(r.threads); p.next++ {
+		t, processes := r.threads[p.next%len(r.threads)], p.next >= len(r.threads)
+		if t.group.own() != processes || t.over {
+			continue
+		}
+		p.next++
+		if processes {
+			r.kill(p.th.Task.CPU(), t, sigTerm)
+		} else {
+			r.cancel(p.th, t)
+		}
+		return true
+	}
+	return false
+}
+
+// join waits for the threads one after the other, forked ones too, and for processes.
 func (p *process) join() machine.Step {
 	r := p.run
 	p.joining = nil
 	for ; p.joined < len(r.threads); p.joined++ {
-		if t := r.threads[p.joined]; !t.over {
+		if t := r.threads[p.joined]; !t.over && (!t.group.own() || t == t.group.leader()) {
 			p.joining = t
 			return blocked
 		}
 	}
+	r.emitSyscall(p.th, event.SysEnter, sysExitGroup)
 	return machine.Step{Kind: machine.StepExit}
 }
 
-// childEnds wakes the main thread if it waits for p: the kernel clears the thread's id
-// and wakes a futex there before sched_process_exit.
+// childEnds wakes the main thread if it waits for p, a thread of its own or a process.
 func (p *process) childEnds(t *thread) {
 	t.over = true
 	if p.joining == t {
@@ -91,7 +110,7 @@ func (p *process) childEnds(t *thread) {
 // point. One that runs ends before its next operation, one that waits for a mutex once it
 // has it.
 func (r *Run) cancel(from *machine.Thread, p *thread) {
-	if p.over {
+	if p.over || p.dying != alive {
 		return
 	}
 	p.cancelled = true
@@ -105,43 +124,14 @@ func (r *Run) cancel(from *machine.Thread, p *thread) {
 	r.emitSignal(cpu, p.th, sigCancel)
 }
 
-// leave takes p out of whatever it waits in: a later wake must not be lost on a dead one.
-func (r *Run) leave(p *thread) {
-	for i := range r.conds {
-		r.conds[i].older, r.conds[i].newer = remove(r.conds[i].older, p), remove(r.conds[i].newer, p)
-	}
-	for i := range r.barriers {
-		c := &r.barriers[i].cond
-		c.older, c.newer = remove(c.older, p), remove(c.newer, p)
-	}
-	for i := range r.sems {
-		r.sems[i].waiters = remove(r.sems[i].waiters, p)
-	}
-	for i := range r.queues {
-		r.queues[i].waiters = remove(r.queues[i].waiters, p)
-	}
-}
-
-// sigCancel is the signal of pthread_cancel(), the first real-time one.
-const sigCancel = 32
-
-// emitSignal is signal_generate, said by whoever runs on cpu.
-func (r *Run) emitSignal(cpu event.CPU, th *machine.Thread, signal int64) {
-	var ev event.Event
-	ev.Reset()
-	ev.Kind = event.SignalGenerate
-	ev.Task, ev.TaskComm, ev.Arg = th.Task.PID, th.Task.Comm, signal
-	r.m.Emit(cpu, &ev)
-}
-
 // emitFork is what clone leaves: task_newtask, then sched_process_fork. The wake-up of the
 // child comes with its start.
-func (r *Run) emitFork(parent, child *machine.Thread) {
+func (r *Run) emitFork(parent, child *machine.Thread, flags int64) {
 	cpu := parent.Task.CPU()
 	var ev event.Event
 	ev.Reset()
 	ev.Kind = event.TaskNewtask
-	ev.Task, ev.TaskComm, ev.Arg = child.Task.PID, child.Task.Comm, cloneThread
+	ev.Task, ev.TaskComm, ev.Arg = child.Task.PID, child.Task.Comm, flags
 	r.m.Emit(cpu, &ev)
 	ev.Reset()
 	ev.Kind = event.SchedProcessFork
@@ -153,6 +143,9 @@ func (r *Run) emitFork(parent, child *machine.Thread) {
 // cloneThread are the flags with which pthread_create() calls clone: CLONE_VM, FS, FILES,
 // SIGHAND, THREAD, SYSVSEM, SETTLS, PARENT_SETTID, CHILD_CLEARTID.
 const cloneThread = 0x3d0f00
+
+// cloneProcess are those of fork(): CLONE_CHILD_SETTID, CHILD_CLEARTID.
+const cloneProcess = 0x1200000
 
 // emitRename is task_rename, which comes before the new name is there.
 func (r *Run) emitRename(th *machine.Thread, name event.Name) {

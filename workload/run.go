@@ -14,9 +14,9 @@ import (
 type Run struct {
 	// OnLoop, where set, is told every finished round of a phase.
 	OnLoop func(Loop)
-	// OnAttr, where set, is told when a task has changed its own policy or priority, which
-	// leaves no event.
-	OnAttr func(*sched.Task)
+	// OnExit, where set, is told when a task begins its exit, which has an event only where
+	// it does so by itself.
+	OnExit func(*sched.Task)
 	// OnVerdict, where set, is told what the kernel refused. As rt-app does, the process
 	// then exits.
 	OnVerdict func(error)
@@ -33,6 +33,8 @@ type Run struct {
 	queues   []queue
 	barriers []barrier
 	forks    []int // how many threads each fork operation has created
+
+	shared *group // the main thread and all threads that are no processes
 
 	start    gate // the barrier at which all threads meet before they begin
 	zero     event.Time
@@ -60,6 +62,7 @@ func Load(m *machine.Machine, spec *Spec) (*Run, error) {
 		r.start.parties += spec.Tasks[i].Instances
 	}
 	r.main = &process{run: r}
+	r.shared = &group{users: 1, left: 1, loaded: true}
 	th, err := m.Spawn(spec.PID, spec.Comm, sched.Attr{Policy: sched.Normal}, nil, r.main)
 	if err != nil {
 		return nil, err
@@ -94,6 +97,9 @@ func (s *Spec) check(cpus int) error {
 		if err := within(t.CPUs, cpus); err != nil {
 			return fmt.Errorf("task %s: %w", t.Name, err)
 		}
+		if err := s.checkExit(t); err != nil {
+			return fmt.Errorf("task %s: %w", t.Name, err)
+		}
 		for j := range t.Phases {
 			p := &t.Phases[j]
 			if err := within(p.CPUs, cpus); err != nil {
@@ -115,6 +121,28 @@ func within(list []event.CPU, cpus int) error {
 		if c < 0 || int(c) >= cpus {
 			return fmt.Errorf("CPU %d is not one of the %d of this machine", c, cpus)
 		}
+	}
+	return nil
+}
+
+// mostPages bounds an address space: 16 TiB.
+const mostPages = 1 << 32
+
+// checkExit looks at the memory and the end of a task.
+func (s *Spec) checkExit(t *Task) error {
+	for _, c := range t.Sections {
+		if c.Every.Min <= 0 || c.Length.Min < 0 {
+			return fmt.Errorf("a section of %d ns every %d ns", c.Length.Min, c.Every.Min)
+		}
+	}
+	if m := t.Memory; m != nil && (m.Pages < 0 || m.VMAs < 0) {
+		return fmt.Errorf("memory of %d pages in %d pieces is less than nothing", m.Pages, m.VMAs)
+	}
+	if m := t.Memory; m != nil && m.Pages > mostPages {
+		return fmt.Errorf("memory of %d pages is more than %d", m.Pages, mostPages)
+	}
+	if e := t.Exit; e != nil && (e.Post >= s.Sems || e.Core < 0 || e.Signal < 0 || e.Signal > 64) {
+		return fmt.Errorf("exit: semaphore %d, core of %d bytes or signal %d does not exist", e.Post, e.Core, e.Signal)
 	}
 	return nil
 }

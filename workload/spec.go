@@ -32,7 +32,18 @@ type Spec struct {
 	OpCost event.Time
 	// TimerSlack is added to every expiry of a task that is neither real-time nor
 	// deadline; prctl(PR_SET_TIMERSLACK).
-	TimerSlack      event.Time
+	TimerSlack event.Time
+	// Costs is what the kernel's work for tasks takes; Teardown is a factor of what giving
+	// memory back takes.
+	Costs    Costs
+	Teardown Scale
+	// Normalize is the kernel's exit_normalize. ToldFirst: sched_process_exit comes before
+	// the memory is given back, as in kernels from 6.16 on.
+	Normalize Normalize
+	ToldFirst bool
+	// NoSyscalls leaves out the events of exit, exit_group and sched_yield.
+	NoSyscalls bool
+
 	CumulativeSlack bool // rt-app's cumulative_slack: Loop.Slack sums up
 	Seed            uint64
 }
@@ -57,6 +68,9 @@ type Task struct {
 	Attr      *sched.Attr
 	CPUs      []event.CPU // nil: all
 	Timers    int         // timers of its own
+	Sections  []Section
+	Memory    *Memory // nil: a thread that shares the main one's, unless a signal ends it
+	Exit      *Exit   // nil: with its loops
 	Phases    []Phase
 }
 
@@ -138,6 +152,9 @@ type Loop struct {
 
 // Endless reports whether t goes on until somebody cancels it.
 func (t *Task) Endless() bool {
+	if t.Exit != nil && t.Exit.After >= 0 {
+		return false
+	}
 	if t.Loop < 0 {
 		return true
 	}

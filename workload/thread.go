@@ -33,6 +33,7 @@ type thread struct {
 	name  string
 	fork  bool // created by OpFork: it does not meet the others
 	th    *machine.Thread
+	group *group
 
 	// Where it is in its phases. visit and part belong to the operation at pc.
 	stage     stage
@@ -67,6 +68,19 @@ type thread struct {
 	woken   bool      // taken out of the queue that it waited in
 	batch   []*thread // OpRelease: who has yet to be woken
 	over    bool      // past its last operation
+
+	// Its work.
+	left     event.Time // of the current piece
+	sections []section
+	toTouch  event.Time // work until the next page that is touched for the first time
+	fault    section    // that touches it
+	due      *section   // that comes before more work
+
+	// Its end.
+	exitAt event.Time // when it ends by itself or by a signal; NoTime: with its loops
+	fatal  int64      // the signal that ends it, 0: none has come
+	dying  dying
+	tear   teardown
 }
 
 // timer is one of rt-app's timers.
@@ -80,7 +94,7 @@ type timer struct {
 func (r *Run) newThread(parent *machine.Thread, task, site int) (*thread, error) {
 	fork := site >= 0
 	t := &r.spec.Tasks[task]
-	p := &thread{run: r, task: t, index: len(r.threads), fork: fork, timers: make([]timer, t.Timers)}
+	p := &thread{run: r, task: t, index: len(r.threads), fork: fork, timers: make([]timer, t.Timers), exitAt: event.NoTime}
 	switch {
 	case t.Comm != "":
 		p.name = t.Comm
@@ -100,8 +114,15 @@ func (r *Run) newThread(parent *machine.Thread, task, site int) (*thread, error)
 		return nil, err
 	}
 	p.th = th
+	p.prepareSections()
+	p.group = r.groupFor(t, parent, fork)
+	p.group.threads = append(p.group.threads, p)
 	r.threads = append(r.threads, p)
-	r.emitFork(parent, th)
+	flags := int64(cloneThread)
+	if p.group.own() && p == p.group.leader() {
+		flags = cloneProcess
+	}
+	r.emitFork(parent, th, flags)
 	r.m.Start(parentTask.CPU(), th)
 	return p, nil
 }
@@ -121,7 +142,13 @@ const mostQuiet = 64
 // Next is the machine's question what comes next. What concerns nobody else is done
 // without going back to the machine.
 func (p *thread) Next(*machine.Machine, *machine.Thread) machine.Step {
-	if p.cancelled && p.asleep {
+	switch {
+	case p.dying != alive || p.fatal != 0:
+		return p.exiting()
+	case p.ends():
+		p.run.leave(p)
+		return p.exitNow(true)
+	case p.cancelled && p.asleep:
 		// A cancellation point: it goes as it is, with its policy, without the steps that
 		// end a loop.
 		return p.die()
@@ -152,8 +179,11 @@ func (p *thread) advance() machine.Step {
 	case stageOps:
 		return p.ops()
 	case stageEnd:
-		// The last thing that rt-app does to itself.
 		p.stage = stageDead
+		if p.group.own() {
+			return p.die() // no thread of rt-app: it returns from its main()
+		}
+		// The last thing that rt-app does to itself.
 		return p.setAttr(&sched.Attr{Policy: sched.Normal})
 	}
 	return p.die()
@@ -165,12 +195,11 @@ var proceed = machine.Step{Kind: machine.StepRun}
 // begin takes the name and waits until all threads are there.
 func (p *thread) begin() machine.Step {
 	r := p.run
-	p.stage = stageGate
-	// The kernel keeps 15 characters and refuses a longer name: then the old one stays.
-	if name := r.m.Names.Intern(p.name); len(p.name) <= 15 && name != p.th.Task.Comm {
-		r.emitRename(p.th, name)
-		p.th.Task.Comm = name
+	if !p.group.loaded {
+		return p.load()
 	}
+	p.stage = stageGate
+	p.takeName()
 	if p.index == 0 {
 		// The first thread sets t_zero for all, before it knows whether they are there.
 		r.zero = r.m.Now()
@@ -181,9 +210,20 @@ func (p *thread) begin() machine.Step {
 	return machine.Step{Kind: machine.StepBlock, State: event.StateSleeping}
 }
 
+// takeName changes the name of the thread to its own. The kernel keeps 15 characters and
+// refuses a longer name: then the old one stays.
+func (p *thread) takeName() {
+	r := p.run
+	if name := r.m.Names.Intern(p.name); len(p.name) <= 15 && name != p.th.Task.Comm {
+		r.emitRename(p.th, name)
+		p.th.Task.Comm = name
+	}
+}
+
 // delay sleeps until the task's own start, which also moves the zero of its timers.
 func (p *thread) delay() machine.Step {
 	p.stage = stageDelay
+	p.startTimer()
 	p.first = p.run.zero
 	if p.run.spec.Free {
 		p.first = p.run.m.Now()
@@ -274,11 +314,8 @@ func (p *thread) finish() {
 	}
 }
 
-// die ends the thread. The kernel hands over its PI locks and wakes who joins it before
-// sched_process_exit is recorded; exit_mm_release() in do_exit().
+// die ends the thread by itself.
 func (p *thread) die() machine.Step {
 	p.stage = stageDead
-	p.releaseAll()
-	p.run.main.childEnds(p)
-	return machine.Step{Kind: machine.StepExit}
+	return p.exitNow(false)
 }

@@ -1,0 +1,117 @@
+package scenario_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/explain"
+	"github.com/whylate/whylate/result"
+	"github.com/whylate/whylate/scenario"
+)
+
+// restarted is a supervisor that waits for the death of a process and forks the next one.
+// All have one CPU; the cyclic task measures what that costs others.
+const restarted = `{
+  "global": {"duration": 1, "lock_pages": true},
+  "tasks": {
+    "cyclic": {"policy": "SCHED_FIFO", "priority": 10, "cpus": [0], "loop": -1, "timer": {"ref": "unique", "period": 2000}, "run": 10},
+    "super":  {"policy": "SCHED_FIFO", "priority": 5, "cpus": [0], "loop": -1, "sem_wait": "died", "fork": "next"},
+    "first":  {"policy": "SCHED_RR", "priority": 11, "cpus": [0], "loop": -1, "sleep": 1000000},
+    "next":   {"instance": 0, "policy": "SCHED_RR", "priority": 11, "cpus": [0], "loop": -1, "sleep": 1000000}
+  },
+  "whylate": {
+    "kernel": "KERNEL", "cpus": 1,
+    "tasks": {
+      "first": {"mm_bytes": "64MiB", "vmas": 40, "mlockall": true, "exit": {"after": "200ms", "post": "died"}},
+      "next":  {"mm_bytes": "64MiB", "vmas": 40, "mlockall": true, "exit": {"after": "200ms", "signal": "SIGTERM", "post": "died"}}
+    }
+  }
+}`
+
+// explained runs a plan with its changes and explains it.
+func explained(t *testing.T, file string, changes ...string) *result.Explain {
+	t.Helper()
+	plan, err := scenario.Read("exit.json", []byte(file), scenario.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range changes {
+		if err := plan.Change(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	setup, err := plan.Setup()
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := scenario.NewSource(setup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := explain.Explain(src, explain.Options{From: event.NoTime, To: event.NoTime})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// behindExit sums up what the waits of comm say of exit_teardown, and how often.
+func behindExit(out *result.Explain, comm, verdict string) (n int, ns event.Time) {
+	for i := range out.Late {
+		if !strings.HasPrefix(out.Late[i].Comm, comm) {
+			continue
+		}
+		for _, c := range out.Late[i].Causes {
+			if c.Kind == "exit_teardown" && c.Verdict == verdict {
+				n++
+				ns += event.Time(c.NS)
+			}
+		}
+	}
+	return n, ns
+}
+
+// TestARestartedProcessIsInTheWay: every death, by itself or by a signal, is proven to be in
+// the way of the cyclic task, on every kernel; with exit_normalize it is not in the way.
+func TestARestartedProcessIsInTheWay(t *testing.T) {
+	for _, kernel := range []string{"6.1-rt", "6.1", "6.12-rt", "6.18"} {
+		file := strings.Replace(restarted, "KERNEL", kernel, 1)
+		n, ns := behindExit(explained(t, file), "cyclic", "proven")
+		if n < 4 || ns < 4*5*ms {
+			t.Errorf("%s: %d waits behind an exit, %d ns in all", kernel, n, ns)
+		}
+		quarterN, quarter := behindExit(explained(t, file, "exit_teardown ×0.25"), "cyclic", "proven")
+		if quarterN == 0 || quarter > ns/2 {
+			t.Errorf("%s: with a quarter of the teardown %d ns of %d", kernel, quarter, ns)
+		}
+		for _, change := range []string{"rt", "all"} {
+			if n, ns := behindExit(explained(t, file, "set exit_normalize="+change), "cyclic", "proven"); ns > 1*ms {
+				t.Errorf("%s: with exit_normalize=%s still %d waits, %d ns", kernel, change, n, ns)
+			}
+		}
+	}
+}
+
+// TestChangesOfTheTeardown: what is a factor and what is not.
+func TestChangesOfTheTeardown(t *testing.T) {
+	plan, err := scenario.Read("exit.json", []byte(strings.Replace(restarted, "KERNEL", "6.1", 1)), scenario.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, good := range []string{"exit_teardown ×0.25", "exit_teardown x0.25", "exit_teardown ×2", "exit_teardown ×0", "exit_teardown ×.000001"} {
+		if err := plan.Change(good); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, bad := range []string{"exit_teardown", "exit_teardown 0.25", "exit_teardown ×", "exit_teardown ×-1", "exit_teardown ×1e3", "exit_teardown ×1001",
+		"exit_teardown ×0.0000001", "exit_teardown ×1 ×2", "exit_teardown ×1.2.3", "set exit_normalize=fair"} {
+		err := plan.Change(bad)
+		if err == nil {
+			_, err = plan.Setup()
+		}
+		if err == nil {
+			t.Errorf("%s was taken", bad)
+		}
+	}
+}

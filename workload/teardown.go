@@ -1,0 +1,74 @@
+package workload
+
+import (
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/machine"
+	"github.com/whylate/whylate/sched"
+)
+
+// teardown is how far exit_mmap() has come.
+type teardown struct {
+	begun    bool
+	unmapped int64 // pages that are unmapped and not given back yet
+	pieces   bool  // the pieces of the address space are done
+}
+
+// The sizes in which memory is given back; mm/mmu_gather.c, mm/page_alloc.c.
+const (
+	gathered  = 9690 // pages that are unmapped before they are given back: 19 batches of 510
+	listBatch = 512  // pages between two cond_resched() while they are given back
+	pcpBatch  = 32   // pages that are given back with preemption off; SWAP_CLUSTER_MAX
+)
+
+// exitMM gives the memory up, and does the work of exit_mmap() if nobody else uses it;
+// mmput(). Unmapping looks after each page whether it should make way, so it can be
+// preempted there under every model. Giving back holds a lock of the CPU's free lists:
+// for pcpBatch pages where the kernel can be preempted, for listBatch where it cannot
+// anyway; on PREEMPT_RT that lock sleeps, and nothing is held off.
+func (p *thread) exitMM() machine.Step {
+	g, d, c := p.group, &p.tear, &p.run.spec.Costs
+	if !d.begun {
+		d.begun = true
+		if g.users--; g.users > 0 || !g.own() {
+			p.dying = freed
+			return inKernel(0)
+		}
+		return p.tearDown(c.ExitMM, 0)
+	}
+	switch {
+	case d.unmapped > 0:
+		return p.giveBack()
+	case g.touched > 0:
+		d.unmapped = min(g.touched, gathered)
+		g.touched -= d.unmapped
+		return p.tearDown(pages(d.unmapped, c.ExitPage), c.ExitPage)
+	case !d.pieces:
+		d.pieces = true
+		return p.tearDown(pages(g.mm.VMAs, c.ExitVMA), c.ExitVMA)
+	}
+	p.dying = freed
+	return inKernel(0)
+}
+
+// tearDown is a stretch of the teardown with a cond_resched() after each point.
+func (p *thread) tearDown(ns, point event.Time) machine.Step {
+	s := inKernel(p.run.spec.Teardown.of(ns))
+	s.CondResched = p.run.spec.Teardown.of(point)
+	return s
+}
+
+// giveBack gives the unmapped pages back to the allocator.
+func (p *thread) giveBack() machine.Step {
+	d, r := &p.tear, p.run
+	n, step := int64(pcpBatch), machine.Step{Kind: machine.StepRun, Mode: machine.PreemptOff}
+	switch r.m.Preempt() {
+	case sched.PreemptRT:
+		n, step.Mode = d.unmapped, machine.Kernel
+	case sched.PreemptNone, sched.PreemptVoluntary:
+		n, step.Point = listBatch, true
+	}
+	n = min(n, d.unmapped)
+	d.unmapped -= n
+	step.NS = r.spec.Teardown.of(pages(n, r.spec.Costs.ExitFree))
+	return step
+}
