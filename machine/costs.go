@@ -46,12 +46,18 @@ func (m *Machine) charge(c event.CPU, w *sched.Work) {
 }
 
 // spend keeps c from everything else for ns.
-func (m *Machine) spend(c event.CPU, ns event.Time) {
+func (m *Machine) spend(c event.CPU, ns event.Time) { m.spendFor(c, LayerOwn, ns) }
+
+// spendFor is spend for what the layer says. Own work that is added to another adopts that.
+func (m *Machine) spendFor(c event.CPU, what LayerKind, ns event.Time) {
 	if ns <= 0 || c < 0 {
 		return
 	}
 	m.pause(c)
 	cp := &m.cpus[c]
+	if cp.busy <= m.now {
+		cp.own = what
+	}
 	cp.busy = max(cp.busy, m.now) + ns
 	m.ask(c)
 }

@@ -13,6 +13,9 @@ type cpu struct {
 	running *Thread       // whose work goes on, nil: nobody's
 	work    engine.Handle // the end of that
 	busy    event.Time    // until when it is at its own work, with interrupts off
+	hard    *Line         // whose handler that work is, nil: none
+	stolen  event.Time    // until when the hypervisor has it
+	own     LayerKind     // what the own work is for
 	ready   engine.Handle // the end of that
 	irqs    []engine.Item // interrupts that wait
 	// entered: the first of them has been paid for. awake: one was served before it, so the
@@ -34,6 +37,10 @@ func (m *Machine) advance(c event.CPU) {
 		if cp.busy > m.now {
 			m.awaitReady(c)
 			return
+		}
+		if cp.hard != nil {
+			m.endHard(c)
+			continue
 		}
 		if len(cp.irqs) > 0 && m.irqsOn(cp) {
 			m.serveFirst(c)

@@ -78,7 +78,7 @@ const lastPID event.PID = 1<<22 - 1
 func (m *Machine) Stopper(c event.CPU) *sched.Task {
 	cp := &m.cpus[c]
 	if cp.stopper == nil {
-		task := m.Sched.NewStopper(c, lastPID-event.PID(c), m.Names.Intern("migration/"+strconv.Itoa(int(c))))
+		task := m.Sched.NewStopper(c, lastPID-ownStopper*mostOwn-event.PID(c), m.Names.Intern("migration/"+strconv.Itoa(int(c))))
 		cp.stopper = m.adopt(task, ProgramFunc(stop))
 	}
 	return cp.stopper.Task
@@ -106,6 +106,7 @@ type shape struct {
 var shapes = [event.NumKinds]shape{
 	event.SchedSwitch: {2, true}, event.SchedWaking: {2, true}, event.SchedWakeup: {3, true}, event.SchedWakeupNew: {2, true},
 	event.SchedMigrateTask: {3, true}, event.SchedStatRuntime: {2, true}, event.SchedPISetprio: {3, true},
+	event.IRQHandlerEntry: {0, true}, event.IRQHandlerExit: {0, true},
 	event.HrtimerStart: {1, true}, event.HrtimerExpireEntry: {0, true}, event.HrtimerExpireExit: {0, true}, event.HrtimerCancel: {1, true},
 }
 

@@ -30,6 +30,8 @@ func (m *Machine) target(it *engine.Item) event.CPU {
 	switch it.What {
 	case itemIRQ:
 		return m.calls[it.Arg].cpu
+	case itemDevice:
+		return m.lines[it.Arg].cpu
 	case itemSleep, itemDL, itemInactive:
 		if th, k := m.timerOf(it); th != nil {
 			return th.timers[k].cpu
@@ -41,7 +43,7 @@ func (m *Machine) target(it *engine.Item) event.CPU {
 
 // irqsOn reports whether a CPU would serve an interrupt now.
 func (m *Machine) irqsOn(cp *cpu) bool {
-	return cp.busy <= m.now && (cp.running == nil || cp.running.mode != IRQsOff)
+	return cp.busy <= m.now && cp.hard == nil && (cp.running == nil || cp.running.mode != IRQsOff)
 }
 
 // serveFirst serves the interrupt that waits longest, once its entry is paid for. Timers
@@ -51,7 +53,7 @@ func (m *Machine) serveFirst(c event.CPU) {
 	it := cp.irqs[0]
 	if cost := m.entry(c, it.What); cost > 0 && !cp.entered {
 		cp.entered = true
-		m.spend(c, cost)
+		m.spendFor(c, LayerLocal, cost)
 		return
 	}
 	cp.entered, cp.awake, cp.inTimers = false, true, isTimer(it.What)
@@ -95,6 +97,8 @@ func (m *Machine) serve(c event.CPU, it *engine.Item) {
 	switch it.What {
 	case itemIRQ:
 		m.call(it.Arg)
+	case itemDevice:
+		m.lines[it.Arg].begin(c)
 	case itemSleep:
 		m.sleepOver(c, it)
 	case itemDL, itemInactive:

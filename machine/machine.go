@@ -23,6 +23,11 @@ type Config struct {
 	// LowRes: the kernel has no high-resolution timers (highres=off); every timer expires
 	// at the first tick after its time, and there is no hrtick.
 	LowRes bool
+	// ThreadIRQs: handlers of devices run in threads where they do not say no (the boot
+	// parameter threadirqs); PREEMPT_RT always does so.
+	ThreadIRQs bool
+	// Seed is of all random lengths and distances of interrupts and devices.
+	Seed uint64
 	// DLTimerEvents: the timers of the scheduler leave hrtimer events, as in a kernel.
 	DLTimerEvents bool
 }
@@ -42,7 +47,10 @@ const (
 	itemWork     uint32 = iota // Arg: CPU. The current stretch of work is over.
 	itemReady                  // Arg: CPU. It is done with its own work.
 	itemCall                   // Arg: index in calls
+	itemArrival                // Arg: line. An interrupt that comes by itself.
+	itemRaise                  // Arg: device. It raises its interrupt.
 	itemIRQ                    // Arg: index in calls
+	itemDevice                 // Arg: line. The interrupt of a device.
 	itemSleep                  // Arg: thread and turn. Its sleep is over.
 	itemDL                     // Arg: thread and turn. dl_task_timer
 	itemInactive               // Arg: thread and turn. inactive_task_timer
@@ -75,6 +83,8 @@ type Machine struct {
 	cpus    []cpu
 	threads []*Thread // by id; nil once they are gone
 	freeIDs []int
+	lines   []*Line
+	devices []*Device
 	calls   []call
 	freeC   []int
 	sink    func(*event.Event)
@@ -204,6 +214,10 @@ func (m *Machine) handle(it engine.Item) {
 		m.ask(event.CPU(it.Arg))
 	case itemCall:
 		m.call(it.Arg)
+	case itemArrival:
+		m.lines[it.Arg].arrive()
+	case itemRaise:
+		m.devices[it.Arg].fire()
 	default:
 		m.interrupt(it)
 	}

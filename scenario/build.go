@@ -28,6 +28,9 @@ func Build(f *rtapp.File) (*Plan, error) {
 		}
 		p.Load.Tasks = append(p.Load.Tasks, *t)
 	}
+	if err := b.extend(f.Whylate); err != nil {
+		return nil, fmt.Errorf("%s: whylate: %w", f.Name, err)
+	}
 	p.Load.Mutexes = make([]workload.Mutex, len(b.mutexes))
 	for i := range p.Load.Mutexes {
 		p.Load.Mutexes[i].PI = f.Global.PIEnabled
@@ -35,9 +38,6 @@ func Build(f *rtapp.File) (*Plan, error) {
 	p.Load.Conds, p.Load.Sems, p.Load.Timers = len(b.conds), len(b.sems), len(b.timers)
 	for _, name := range b.barriers {
 		p.Load.Barriers = append(p.Load.Barriers, workload.Barrier{Parties: b.barrier(name), PI: f.Global.PIEnabled})
-	}
-	if err := b.extend(f.Whylate); err != nil {
-		return nil, fmt.Errorf("%s: whylate: %w", f.Name, err)
 	}
 	if len(f.Global.Ftrace) > 0 {
 		b.note("the marks that rt-app writes into the trace (ftrace) are not among the events")

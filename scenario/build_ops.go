@@ -30,7 +30,9 @@ func (b *builder) op(e *rtapp.Event) (workload.Op, error) {
 		if e.Absolute {
 			op.Timer = workload.TimerAbsolute
 		}
-	case rtapp.Mem, rtapp.MemRun, rtapp.IORun:
+	case rtapp.IORun:
+		return b.io(e)
+	case rtapp.Mem, rtapp.MemRun:
 		return b.memory(e)
 	case rtapp.Fork:
 		op.Kind, op.Ref, op.Site = workload.OpFork, -1, b.plan.Load.Forks
@@ -109,19 +111,37 @@ const (
 	mostMemoryForever = math.MaxInt64 / chaseNS
 )
 
+// io is a write to the file's io_device: to /dev/null it takes time in the kernel, to the
+// path of a device of "whylate" it is a request that is waited for. What a page cache would
+// do for it is not modelled.
+func (b *builder) io(e *rtapp.Event) (workload.Op, error) {
+	path := b.file.Global.IODevice
+	if w := b.file.Whylate; w != nil {
+		for i := range w.Devices {
+			if w.Devices[i].Path == path && e.Bytes > 0 {
+				return workload.Op{Kind: workload.OpIO, Ref: i, Bytes: e.Bytes}, nil
+			}
+		}
+	}
+	if path != nullDevice {
+		return workload.Op{}, fmt.Errorf("io_device %s is the path of no device in \"whylate\": other devices are %w; %s can be written to", path, ErrNotModelled, nullDevice)
+	}
+	b.note(memoryNote)
+	// One system call for each buffer full, which /dev/null throws away.
+	calls := (e.Bytes + b.file.Global.MemBufferSize - 1) / max(b.file.Global.MemBufferSize, 1)
+	op := workload.Op{Kind: workload.OpRun, NS: event.Time(min(calls, mostMemoryForever/writeCall) * writeCall), Mode: machine.Kernel}
+	if op.NS > longestMemory {
+		return op, fmt.Errorf("takes more than an hour")
+	}
+	return op, nil
+}
+
 // memory turns work in memory into time, which is noted: on a real machine it depends on
 // what else is in the caches.
 func (b *builder) memory(e *rtapp.Event) (workload.Op, error) {
 	b.note(memoryNote)
 	op := workload.Op{Kind: workload.OpRun}
 	switch {
-	case e.Kind == rtapp.IORun:
-		if b.file.Global.IODevice != nullDevice {
-			return op, fmt.Errorf("io_device %s: devices are %w; %s can be written to", b.file.Global.IODevice, ErrNotModelled, nullDevice)
-		}
-		// One system call for each buffer full, which /dev/null throws away.
-		calls := (e.Bytes + b.file.Global.MemBufferSize - 1) / max(b.file.Global.MemBufferSize, 1)
-		op.NS, op.Mode = event.Time(min(calls, mostMemoryForever/writeCall)*writeCall), machine.Kernel
 	case e.Kind == rtapp.Mem:
 		op.NS = event.Time(e.Bytes / setBytesPerNS)
 	case e.Memory == nil:

@@ -38,6 +38,9 @@ func (b *builder) extend(w *rtapp.Whylate) error {
 	if err := b.topology(w); err != nil {
 		return err
 	}
+	if err := b.hardware(w); err != nil {
+		return err
+	}
 	for _, list := range [][]rtapp.Setting{w.Settings, w.Features} {
 		for _, s := range list {
 			p.Values = append(p.Values, Value{s.Name, s.Value})
@@ -65,8 +68,6 @@ func refuseExtras(w *rtapp.Whylate) error {
 	}{
 		{len(w.IdleStates) > 0, "idle states"},
 		{len(w.CGroups) > 0, "control groups"},
-		{len(w.IRQs) > 0, "interrupts of devices"},
-		{len(w.Devices) > 0, "devices"},
 	} {
 		if c.there {
 			return fmt.Errorf("%s are %w", c.what, ErrNotModelled)

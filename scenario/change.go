@@ -20,12 +20,14 @@ var ErrNotModelled = errors.New("not modelled yet")
 //
 //	task=NAME policy=fifo|rr|other|batch|idle prio=N nice=N cpus=0-3,5
 //	task=NAME policy=deadline runtime=µs deadline=µs period=µs
+//	irq=NAME policy=fifo|rr|other|batch|idle prio=N nice=N cpus=0-3,5
 //	set NAME=VALUE
 //	kernel=PROFILE
 //	cpus=N
 //	exit_teardown ×FACTOR
 //
-// NAME of a task is the one in the file or a shell pattern. Nothing is half done: after an
+// NAME of a task is the one in the file or a shell pattern; that of an interrupt may also be
+// without its number. What irq= changes is the thread of its handler. Nothing is half done: after an
 // error the plan must not be used, since some of its tasks may be changed.
 func (p *Plan) Change(text string) error {
 	if err := p.change(text); err != nil {
@@ -83,12 +85,14 @@ func (p *Plan) change(text string) error {
 		}
 		p.CPUs = int(n)
 		return nil
-	case name == "irq", name == "cgroup":
-		return fmt.Errorf("%ss are %w", name, ErrNotModelled)
+	case name == "irq" && ok:
+		return p.changeIRQ(value, words[1:])
+	case name == "cgroup":
+		return fmt.Errorf("cgroups are %w", ErrNotModelled)
 	case name == "exit_teardown":
 		return p.changeTeardown(words[1:])
 	}
-	return errors.New("begins with none of task=, set, kernel=, cpus=, exit_teardown")
+	return errors.New("begins with none of task=, irq=, set, kernel=, cpus=, exit_teardown")
 }
 
 func (p *Plan) set(word string) error {
@@ -111,9 +115,9 @@ func (p *Plan) changeTask(pattern string, words []string) error {
 	found := false
 	for i := range p.Load.Tasks {
 		t := &p.Load.Tasks[i]
-		if ok, err := path.Match(pattern, t.Name); err != nil {
-			return fmt.Errorf("pattern %q: %w", pattern, err)
-		} else if !ok && t.Name != pattern {
+		if ok, err := matchAny(pattern, t.Name); err != nil {
+			return err
+		} else if !ok {
 			continue
 		}
 		found = true
@@ -125,6 +129,20 @@ func (p *Plan) changeTask(pattern string, words []string) error {
 		return fmt.Errorf("no task of the scenario is called %q", pattern)
 	}
 	return nil
+}
+
+// matchAny reports whether one of the names is pattern, or matches it as a shell's.
+func matchAny(pattern string, names ...string) (bool, error) {
+	for _, name := range names {
+		ok, err := path.Match(pattern, name)
+		if err != nil {
+			return false, fmt.Errorf("pattern %q: %w", pattern, err)
+		}
+		if ok || name == pattern {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // alter applies the words to a task. What its phases set themselves is changed there too:

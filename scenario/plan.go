@@ -80,7 +80,7 @@ func (p *Plan) Setup() (*Setup, error) {
 		load.PID = firstPID
 	}
 	s := &Setup{Kernel: k, Load: &load, Limits: slices.Clone(p.Notes)}
-	s.Machine = machine.Config{Sched: k.config(cpus), Costs: p.Costs.Machine, DLTimerEvents: true}
+	s.Machine = machine.Config{Sched: k.config(cpus), Costs: p.Costs.Machine, DLTimerEvents: true, Seed: load.Seed}
 	s.Machine.Sched.CPUsPerLLC = p.CPUsPerLLC
 	f := k.facts()
 	load.ToldFirst = f.ExitToldFirst == kernel.Yes
@@ -120,6 +120,11 @@ func (p *Plan) cpus() (int, error) {
 			}
 		}
 	}
+	for i := range p.Load.IRQs {
+		for _, c := range p.Load.IRQs[i].CPUs {
+			most = max(most, c)
+		}
+	}
 	n := p.CPUs
 	if n == 0 {
 		n = int(most) + 1
@@ -128,7 +133,7 @@ func (p *Plan) cpus() (int, error) {
 		return 0, fmt.Errorf("%d CPUs: a machine has 1 to %d", n, mostCPUs)
 	}
 	if int(most) >= n {
-		return 0, fmt.Errorf("a task is bound to CPU %d of a machine with %d CPUs", most, n)
+		return 0, fmt.Errorf("a task or an interrupt is bound to CPU %d of a machine with %d CPUs", most, n)
 	}
 	return n, nil
 }

@@ -55,6 +55,8 @@ var settings = []Setting{
 			t.machine.LowRes = !high
 			return err
 		}},
+	{"threadirqs", "on, off", "off", "handlers of interrupts run in threads, as always with PREEMPT_RT", false,
+		func(t *tuning, v string) error { return onOff(v, &t.machine.ThreadIRQs) }},
 	{"nohz", "idle, full, off", "idle", "when a CPU does without its tick", false,
 		func(t *tuning, v string) error { return setNoHZ(t, v) }},
 	{"exit_normalize", "off, rt, all", "off", "what a dying task becomes before it gives its memory back: rt: SCHED_FIFO and SCHED_RR become SCHED_OTHER and keep what a lock lends; all: deadline tasks too, a negative nice value becomes 0, a lock lends nothing. Two changes that were proposed; no kernel has them", true,

@@ -119,8 +119,19 @@ func ruleOf(t *sched.Task) truth.Rule { return rules[t.ClassName()] }
 
 // cover is what c does in front of its current task.
 func (w *witness) cover(c event.CPU) truth.Cover {
-	if w.m.Busy(c) {
+	switch l := w.m.Layer(c); l.Kind {
+	case machine.LayerOwn:
 		return truth.Cover{Kind: truth.Own}
+	case machine.LayerLocal:
+		return truth.Cover{Kind: truth.LocalIRQ}
+	case machine.LayerIRQ:
+		return truth.Cover{Kind: truth.HardIRQ, N: l.IRQ, Name: l.Name}
+	case machine.LayerSoftirq:
+		return truth.Cover{Kind: truth.SoftIRQ, N: l.Vec}
+	case machine.LayerIdleExit:
+		return truth.Cover{Kind: truth.IdleExit}
+	case machine.LayerStolen:
+		return truth.Cover{Kind: truth.Stolen}
 	}
 	return truth.Cover{}
 }

@@ -48,6 +48,8 @@ func (p *thread) do(op *Op) (step machine.Step, over bool) {
 			return inKernel(r.spec.Costs.Fork), false
 		}
 		return p.forkTask(op.Ref, op.Site), true
+	case OpIO:
+		return p.io(op)
 	}
 	return p.wait(op)
 }

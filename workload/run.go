@@ -32,6 +32,8 @@ type Run struct {
 	timers   []timer
 	queues   []queue
 	barriers []barrier
+	lines    []*machine.Line
+	devices  []*machine.Device
 	forks    []int // how many threads each fork operation has created
 
 	shared *group // the main thread and all threads that are no processes
@@ -56,6 +58,9 @@ func Load(m *machine.Machine, spec *Spec) (*Run, error) {
 	}
 	for _, b := range spec.Barriers {
 		r.barriers = append(r.barriers, barrier{waiting: b.Parties - 1, mutex: &mutex{pi: b.PI}})
+	}
+	if err := r.equip(); err != nil {
+		return nil, err
 	}
 	// Threads that are forked later do not meet the others.
 	for i := range spec.Tasks {
@@ -177,6 +182,11 @@ func (s *Spec) checkOp(t *Task, op *Op) error {
 		n = len(s.Tasks)
 	case OpEnqueue, OpRelease:
 		n = s.Queues
+	case OpIO:
+		if op.Bytes <= 0 {
+			return fmt.Errorf("a request of %d bytes", op.Bytes)
+		}
+		n = len(s.Devices)
 	default:
 		return nil
 	}

@@ -21,6 +21,8 @@ type Spec struct {
 	Queues   int // queues of OpEnqueue and OpRelease
 	Forks    int // fork operations: each creates at most 1,024 threads
 	Barriers []Barrier
+	IRQs     []IRQ
+	Devices  []Device
 
 	// Duration is how long the main thread sleeps before it cancels all; negative: until
 	// every thread has ended by itself.
@@ -110,6 +112,7 @@ const (
 	OpFork                    // a thread of task Ref; Site numbers the operation among all forks
 	OpEnqueue                 // wait in queue Ref until it is released
 	OpRelease                 // wake all that are in queue Ref, one after the other
+	OpIO                      // a request of Bytes to device Ref, until it is done
 )
 
 // TimerMode says what a timer does that was missed.
@@ -133,6 +136,7 @@ type Op struct {
 	Timer  TimerMode
 	Mode   machine.Mode
 	Piece  event.Time // OpRuntime; 0: 32 µs
+	Bytes  int64      // OpIO; more than 0
 }
 
 // Loop is what rt-app logs of one round of a phase, for comparison with its files. Times are

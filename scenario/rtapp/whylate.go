@@ -123,6 +123,8 @@ type Device struct {
 	Bytes        int64
 	Start, Every event.Time
 	Count        int64
+	// Post names the semaphore that is raised when a request is done.
+	Post string
 }
 
 // TaskExtra is what rt-app cannot say of one of its tasks; each instance has it.

@@ -75,6 +75,7 @@ func readDevice(name string, pos Pos, s strict) Device {
 	d.Bytes = s.bytes("bytes")
 	d.Start, d.Every = s.duration("start", 0), s.duration("every", 0)
 	d.Count = s.number("count", 1, math.MaxInt64, 0)
+	d.Post = s.name("post")
 	for _, key := range []string{"start", "every", "count"} {
 		if d.Bytes == 0 && s.has(key) {
 			s.errorf(key, `needs "bytes", the size of the requests`)

@@ -269,7 +269,7 @@ func TestWholeWhylate(t *testing.T) {
 			{Name: "usb", Hard: Span{4 * us, 4 * us}, Every: 2 * ms, Random: true},
 		},
 		Devices: []Device{{Name: "cf", IRQ: "14-pata", BytesPerIRQ: 4096, Gap: Span{2 * us, 2 * us}, Path: "/dev/cf",
-			Bytes: 6 << 20, Start: 100 * ms, Every: 1000 * ms, Count: 3}},
+			Bytes: 6 << 20, Start: 100 * ms, Every: 1000 * ms, Count: 3, Post: "read"}},
 		Tasks: []TaskExtra{
 			{Name: "ctl", CGroup: "/web", MMBytes: 256 << 20, VMAs: 120, MLockAll: &yes,
 				KernelSections: []KernelSection{{Kind: "preempt_off", Length: Span{5 * us, 20 * us}, Every: Span{ms, ms}}},

@@ -1,0 +1,41 @@
+package machine
+
+import "github.com/whylate/whylate/event"
+
+// LayerKind says what covers the current task of a CPU: while a layer lies over it, the
+// task is current and its work does not go on.
+type LayerKind uint8
+
+// The layers.
+const (
+	LayerTask     LayerKind = iota // none: the current task works, or the CPU is idle
+	LayerOwn                       // the machine's own work that belongs to no interrupt: switches, picks, wakes
+	LayerLocal                     // entering an interrupt: that of a timer, the tick, another CPU, or a device before its handler
+	LayerIRQ                       // the handler of a device in interrupt context; IRQ and Name say which
+	LayerSoftirq                   // softirqs in interrupt context; Vec says which
+	LayerIdleExit                  // leaving an idle state
+	LayerStolen                    // the hypervisor has taken the CPU away
+)
+
+// Layer is what covers the current task of a CPU. Two Layers are equal if nothing changed.
+type Layer struct {
+	Kind LayerKind
+	IRQ  int64      // number of the interrupt line; LayerIRQ only, else 0
+	Name event.Name // of its handler; LayerIRQ only
+	Vec  int64      // event.SoftirqTimer …; LayerSoftirq only, else 0
+}
+
+// Layer is what covers the current task of c now. It holds until something happens: who
+// wants to know all of them looks with Watch.
+func (m *Machine) Layer(c event.CPU) Layer {
+	cp := &m.cpus[c]
+	switch {
+	case cp.stolen > m.now:
+		return Layer{Kind: LayerStolen}
+	case cp.hard != nil:
+		return Layer{Kind: LayerIRQ, IRQ: cp.hard.irq.Number, Name: cp.hard.name}
+	case cp.busy > m.now:
+		return Layer{Kind: cp.own}
+	}
+	return Layer{}
+}

@@ -1,0 +1,28 @@
+package machine
+
+import (
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/sched"
+)
+
+// The kinds of the machine's own threads, each with pids of its own below lastPID.
+const (
+	ownStopper = iota // migration/N
+	ownIRQ            // irq/NUMBER-NAME
+)
+
+// ownThread makes a thread of the kernel that belongs to c and sleeps, as it does since the
+// machine was booted. n numbers those of a kind. Their pids are not those of a load: kinds
+// take turns from lastPID downwards.
+func (m *Machine) ownThread(kind, n int, comm string, attr sched.Attr, c event.CPU, p Program) (*Thread, error) {
+	pid := lastPID - event.PID(kind)*mostOwn - event.PID(n)
+	task, err := m.Sched.NewTask(pid, m.Names.Intern(comm), attr, []event.CPU{c})
+	if err != nil {
+		return nil, err
+	}
+	task.State = event.StateSleeping
+	return m.adopt(task, p), nil
+}
+
+// mostOwn is how many threads of a kind there may be.
+const mostOwn = 1 << 13
