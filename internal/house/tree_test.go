@@ -5,9 +5,9 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -31,10 +31,14 @@ type tree struct {
 	sources []*source
 }
 
-// root is the checkout: the folder two above this file.
+// root is the checkout: the folder two above this package, in which go test runs. The path
+// that the compiler knows is none with -trimpath.
 var root = sync.OnceValue(func() string {
-	_, self, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(self), "..", "..")
+	at, err := os.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	return filepath.Join(at, "..", "..")
 })
 
 var parseTree = sync.OnceValues(func() (*tree, error) {

@@ -5,7 +5,6 @@ package shared
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 )
 
@@ -14,11 +13,7 @@ import (
 // folder is promised.
 func Path(t testing.TB, name string) string {
 	t.Helper()
-	_, self, _, ok := runtime.Caller(0)
-	if !ok {
-		t.Fatal("shared: no caller information")
-	}
-	root := filepath.Join(filepath.Dir(self), "..", "..", "..", "shared")
+	root := filepath.Join(checkout(t), "..", "shared")
 	path := filepath.Join(root, filepath.FromSlash(name))
 	if _, err := os.Stat(path); err != nil {
 		if os.Getenv("CI") != "" {
@@ -27,4 +22,22 @@ func Path(t testing.TB, name string) string {
 		t.Skipf("shared: %s is not beside this checkout", name)
 	}
 	return path
+}
+
+// checkout is the folder of go.mod above the package under test, in which go test runs it.
+// Where the source lies is no help: with -trimpath the program does not know that.
+func checkout(t testing.TB) string {
+	t.Helper()
+	at, err := os.Getwd()
+	if err != nil {
+		t.Fatalf("shared: %v", err)
+	}
+	for dir := at; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			t.Fatalf("shared: no go.mod above %s", at)
+		}
+	}
 }
