@@ -20,7 +20,8 @@ type Costs struct {
 	IdleExit event.Time // leaving the idle state, in front of an interrupt
 	Tick     event.Time // a scheduler tick, without what the classes do
 	Pick     event.Time // choosing the next task
-	Enqueue  event.Time // putting a task into a queue, or taking one out
+	Enqueue  event.Time // putting a task into a queue
+	Dequeue  event.Time // taking one out: paid after the switch to the next, as the pick is
 	Migrate  event.Time // moving a task to another CPU: locks and lost caches
 	Search   event.Time // each CPU or task that is looked at on the way
 }
@@ -29,12 +30,12 @@ type Costs struct {
 // in round figures: a few microseconds from a timer to the thread. They are no
 // measurement; who needs his own machine's measures them.
 func TypicalCosts() Costs {
-	return Costs{Switch: 900, IPI: 700, Wake: 500, IRQ: 600, IdleExit: 1000, Tick: 1200, Pick: 200, Enqueue: 150, Migrate: 400, Search: 20}
+	return Costs{Switch: 900, IPI: 700, Wake: 500, IRQ: 600, IdleExit: 1000, Tick: 1200, Pick: 200, Enqueue: 150, Dequeue: 150, Migrate: 400, Search: 20}
 }
 
 // price is what the scheduler's work costs.
 func (k *Costs) price(w *sched.Work) event.Time {
-	return k.Switch*event.Time(w.Switches) + k.Pick*event.Time(w.Picks) + k.Enqueue*event.Time(w.Enqueues+w.Dequeues) +
+	return k.Switch*event.Time(w.Switches) + k.Pick*event.Time(w.Picks) + k.Enqueue*event.Time(w.Enqueues) + k.Dequeue*event.Time(w.Dequeues) +
 		k.Migrate*event.Time(w.Migrations) + k.Search*event.Time(w.Searched)
 }
 

@@ -46,8 +46,13 @@ func (b *builder) extend(w *rtapp.Whylate) error {
 			p.Values = append(p.Values, Value{s.Name, s.Value})
 		}
 	}
+	if w.CostTable != "" {
+		if err := p.UseCosts(w.CostTable); err != nil {
+			return fmt.Errorf("cost_table: %w", err)
+		}
+	}
 	for _, c := range w.Costs {
-		if err := p.Costs.set(c.Name, c.Span); err != nil {
+		if err := p.setCost(c.Name, c.Span); err != nil {
 			return fmt.Errorf("%s: cost %s: %w", c.Pos, c.Name, err)
 		}
 	}
@@ -133,7 +138,7 @@ func (c *Costs) named() []namedCost {
 	m, k := &c.Machine, &c.Kernel
 	return []namedCost{
 		{"switch", &m.Switch}, {"ipi", &m.IPI}, {"wake", &m.Wake}, {"irq", &m.IRQ}, {"idle_exit", &m.IdleExit},
-		{"tick", &m.Tick}, {"pick", &m.Pick}, {"enqueue", &m.Enqueue}, {"migrate", &m.Migrate}, {"search", &m.Search},
+		{"tick", &m.Tick}, {"pick", &m.Pick}, {"enqueue", &m.Enqueue}, {"dequeue", &m.Dequeue}, {"migrate", &m.Migrate}, {"search", &m.Search},
 		{"op", &c.Op}, {"timer_slack", &c.Slack},
 		{"exit", &k.Exit}, {"exit_mm", &k.ExitMM}, {"exit_vma", &k.ExitVMA}, {"exit_page", &k.ExitPage}, {"exit_free", &k.ExitFree},
 		{"core_mb", &k.CoreMB}, {"page_fault", &k.Fault}, {"touch", &k.Touch}, {"fork", &k.Fork}, {"exec", &k.Exec}, {"futex", &k.Futex},

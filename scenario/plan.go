@@ -7,6 +7,7 @@ import (
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/machine"
+	"github.com/whylate/whylate/scenario/rtapp"
 	"github.com/whylate/whylate/workload"
 )
 
@@ -18,7 +19,7 @@ type Plan struct {
 	CPUs   int    // 0: as many as the tasks name, at least one
 	// CPUsPerLLC is how many CPUs share their last-level cache; 0: all.
 	CPUsPerLLC int
-	Costs      Costs
+	Costs      Costs // of the machine's own work, unless UseCosts names a table
 	// Values are settings in the order in which they are made; a later one wins.
 	Values []Value
 	Load   workload.Spec
@@ -26,6 +27,9 @@ type Plan struct {
 	Variants []Variant
 	// Notes are what the file says and the model reads otherwise.
 	Notes []event.Diagnostic
+
+	costTable   string       // "": Costs
+	costChanges []rtapp.Cost // single costs, on top of either
 }
 
 // Value is a setting and what it is set to.
@@ -74,13 +78,17 @@ func (p *Plan) Setup() (*Setup, error) {
 	if n := p.Threads(); n > mostThreads {
 		return nil, fmt.Errorf("%d threads are more than the %d that a scenario may start", n, mostThreads)
 	}
+	costs, err := p.costs(k.Profile.Name)
+	if err != nil {
+		return nil, err
+	}
 	load := p.Load
-	load.OpCost, load.TimerSlack, load.Costs = p.Costs.Op, p.Costs.Slack, p.Costs.Kernel
+	load.OpCost, load.TimerSlack, load.Costs = costs.Op, costs.Slack, costs.Kernel
 	if load.PID == 0 {
 		load.PID = firstPID
 	}
 	s := &Setup{Kernel: k, Load: &load, Limits: slices.Clone(p.Notes)}
-	s.Machine = machine.Config{Sched: k.config(cpus), Costs: p.Costs.Machine, DLTimerEvents: true, Seed: load.Seed}
+	s.Machine = machine.Config{Sched: k.config(cpus), Costs: costs.Machine, DLTimerEvents: true, Seed: load.Seed}
 	s.Machine.Sched.CPUsPerLLC = p.CPUsPerLLC
 	f := k.facts()
 	load.ToldFirst = f.ExitToldFirst == kernel.Yes

@@ -79,7 +79,7 @@ func newRun(std *streams) *cobra.Command {
 	})
 	f.Func("repeat", "run `N` times, with seeds that count on, and print the median of each task's wakeup waits\nwith a confidence interval; several variants are run 10 times without it", into(&flags.repeat, parseCount))
 	f.Func("duration", "run for `DURATION` instead of what the scenario says: 500ms, 10s", into(&flags.duration, parsePositive))
-	f.StringVar(&flags.costs, "costs", "", "`zero`: whatever the machine itself does takes no time")
+	f.StringVar(&flags.costs, "costs", "", "what the machine's own work takes, from the table `NAME`: "+costNames())
 	f.BoolVar(&flags.workgen, "workgen", false, "keep duplicate keys in their order, as rt-app's script workgen does; rt-app itself\nkeeps the last value")
 	f.BoolVar(&flags.dry, "dry-run", false, "only check the scenario")
 	f.BoolVar(&flags.decisions, "decisions", false, "print a line of JSON for every pick instead of an answer: who could have run, by which key,\nand the rule that chose; no tracepoint tells this")
@@ -298,12 +298,10 @@ func (f *runFlags) setup(args []string, c choice) (*scenario.Plan, *scenario.Set
 	if f.duration > 0 {
 		plan.Load.Duration = f.duration
 	}
-	switch f.costs {
-	case "":
-	case "zero":
-		plan.Costs = scenario.Costs{}
-	default:
-		return nil, nil, fmt.Errorf("--costs %q: there is only zero", f.costs)
+	if f.costs != "" {
+		if err := plan.UseCosts(f.costs); err != nil {
+			return nil, nil, fmt.Errorf("--costs: %w", err)
+		}
 	}
 	for _, text := range f.changes {
 		if err := plan.Change(text); err != nil {
@@ -315,6 +313,15 @@ func (f *runFlags) setup(args []string, c choice) (*scenario.Plan, *scenario.Set
 		return nil, nil, fmt.Errorf("%s: %w", args[0], err)
 	}
 	return plan, setup, nil
+}
+
+// costNames lists the tables that --costs takes.
+func costNames() string {
+	var names []string
+	for _, t := range scenario.CostTables() {
+		names = append(names, t.Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // runs is what --json prints for several kernels.

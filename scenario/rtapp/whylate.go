@@ -18,6 +18,8 @@ type Whylate struct {
 	CPUs       int
 	Topology   *Topology
 	IdleStates []IdleState // from the lightest to the deepest
+	// CostTable names a table of costs; "" where not said. Costs change single ones of it.
+	CostTable string
 	// Settings and Features are in the order of the file; costs too.
 	Settings []Setting
 	Features []Setting

@@ -38,6 +38,7 @@ func (n *notes) whylate(v *value, at *place, o Options) *Whylate {
 	})
 	w.Settings = readSettings(s, "settings", o.Settings)
 	w.Features = readSettings(s, "features", o.Features)
+	w.CostTable = s.name("cost_table")
 	s.eachValue("costs", func(e *member, at *place) {
 		n.checkName(e, at, o.Costs)
 		w.Costs = append(w.Costs, Cost{e.key, n.lengths(&e.value, at), n.pos(e.off)})

@@ -48,6 +48,7 @@ func TestWhylateValues(t *testing.T) {
 		{`"settings":{"b":-1,"a":true,"c":"full","d":007}`, Whylate{Settings: []Setting{{Name: "b", Value: "-1"}, {Name: "a", Value: "true"}, {Name: "c", Value: "full"}, {Name: "d", Value: "7"}}}},
 		{`"features":{"RUN_TO_PARITY":False}`, Whylate{Features: []Setting{{Name: "RUN_TO_PARITY", Value: "false"}}}},
 		{`"costs":{"tick":2,"ipi":["1us",3]}`, Whylate{Costs: []Cost{{Name: "tick", Span: Span{2 * us, 2 * us}}, {Name: "ipi", Span: Span{us, 3 * us}}}}},
+		{`"cost_table":"qemu"`, Whylate{CostTable: "qemu"}},
 		{`"cgroups":{"/a":{}}`, Whylate{CGroups: []CGroup{{Path: "/a", Quota: event.NoTime}}}},
 		{`"cgroups":{"/a/b":{"cpu.max":"20000"}}`, Whylate{CGroups: []CGroup{{Path: "/a/b", Quota: 20 * ms, Period: 100 * ms}}}},
 		{`"cgroups":{"/a":{"cpu.max":"max 50000","cpu.max.burst":3,"cpu.idle":1}}`, Whylate{CGroups: []CGroup{{Path: "/a", Quota: event.NoTime, Period: 50 * ms, Burst: 3 * us, Idle: true}}}},
@@ -256,6 +257,7 @@ func TestWholeWhylate(t *testing.T) {
 		Topology:   &Topology{ThreadsPerCore: 2, CoresPerLLC: 1, LLCsPerNode: 2, Nodes: 1, Capacity: []int{1024, 1024, 446, 446}},
 		IdleStates: []IdleState{{"C1", 2 * us, 2 * us}, {"C6", 133 * us, 600 * us}},
 		Settings:   []Setting{{Name: "sched_rt_runtime_us", Value: "960000"}, {Name: "HZ", Value: "1000"}, {Name: "preempt", Value: "rt"}},
+		CostTable:  "qemu",
 		Features:   []Setting{{Name: "RT_RUNTIME_SHARE", Value: "false"}, {Name: "exit_normalize", Value: "rt"}},
 		Costs:      []Cost{{Name: "switch", Span: Span{1250, 1250}}, {Name: "exit_page", Span: Span{90, 250}}},
 		CGroups: []CGroup{
