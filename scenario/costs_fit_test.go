@@ -14,6 +14,7 @@ import (
 	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/scenario"
 	"github.com/whylate/whylate/trace"
+	"github.com/whylate/whylate/workload"
 )
 
 // The recordings that the table "qemu" is fitted on; testdata/learned/README.md says what
@@ -169,6 +170,77 @@ func fit(t *testing.T, file string) (k machine.Costs, op event.Time) {
 	return k, op
 }
 
+// death is what the CPU did for a dying task, from the switch-in that ends its sleep.
+type death struct {
+	own, after       event.Time // all, and the part after sched_process_exit
+	preempted, ticks int
+}
+
+// deathOf reads the last run of the task called comm.
+func deathOf(t *testing.T, src explain.Source, comm string) death {
+	t.Helper()
+	st, err := src.Events(event.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	name := src.Names().String
+	var d death
+	on, told := event.NoTime, event.NoTime
+	for {
+		ev, err := st.Next()
+		if errors.Is(err, io.EOF) {
+			return d
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case ev.Kind == event.SchedWaking && name(ev.TaskComm) == comm && on == event.NoTime:
+			d = death{}
+		case ev.Kind == event.HrtimerExpireEntry && on != event.NoTime && name(ev.Func) != "hrtimer_wakeup":
+			d.ticks++
+		case ev.Kind == event.SchedProcessExit && name(ev.TaskComm) == comm:
+			told = ev.Time
+		case ev.Kind != event.SchedSwitch:
+		case name(ev.NextComm) == comm:
+			on = ev.Time
+		case name(ev.TaskComm) == comm && on != event.NoTime:
+			d.own += ev.Time - on
+			if ev.State.Dead() {
+				d.after = ev.Time - told
+			} else if ev.State.Runnable() {
+				d.preempted++
+			}
+			on = event.NoTime
+		}
+	}
+}
+
+// fitExitCosts gets the costs of an exit from the deaths of h0 and h64, which had worked for
+// 100 µs and died; what came between is taken off.
+func fitExitCosts(t *testing.T, file string, k machine.Costs, op event.Time) workload.Costs {
+	t.Helper()
+	src, err := trace.Open(learned + file + ".dat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	in := k.Pick + k.Switch
+	net := func(d death) event.Time {
+		return d.own - 100*us - in - op - event.Time(d.preempted)*(k.IRQ+k.Wake+k.Enqueue+in) - event.Time(d.ticks)*(k.IRQ+k.Tick)
+	}
+	none, some := deathOf(t, src, "h0"), deathOf(t, src, "h64")
+	if none.preempted+none.ticks > 0 {
+		t.Fatalf("%s: h0 was interrupted: %+v", file, none)
+	}
+	page := (net(some) - net(none)) / (64 * 256)
+	// The share of giving back is that of tlb_finish_mmu in exit_mmap of exitfn-256 on
+	// 6.1-rt: 7,364.7 of 143,432 µs.
+	free := page * 7365 / 143_432
+	return workload.Costs{Exit: none.after, ExitMM: net(none) - none.after, ExitPage: page - free, ExitFree: free}
+}
+
 // near rounds to 10 ns: what is finer is the phase of the emulated processor.
 func near(x event.Time) event.Time { return (x + 5) / 10 * 10 }
 
@@ -185,7 +257,7 @@ func TestQEMUCostsAreThoseOfTheRecordings(t *testing.T) {
 			t.Fatal(err)
 		}
 		want, op := fit(t, c.file)
-		have := setup.Machine.Costs
+		have, exit, wantExit := setup.Machine.Costs, setup.Load.Costs, fitExitCosts(t, c.file, want, op)
 		for _, x := range []struct {
 			name       string
 			have, want event.Time
@@ -193,10 +265,14 @@ func TestQEMUCostsAreThoseOfTheRecordings(t *testing.T) {
 			{"irq", have.IRQ, want.IRQ}, {"idle_exit", have.IdleExit, want.IdleExit}, {"wake", have.Wake, want.Wake},
 			{"enqueue", have.Enqueue, want.Enqueue}, {"pick", have.Pick, want.Pick}, {"switch", have.Switch, want.Switch},
 			{"tick", have.Tick, want.Tick}, {"op", setup.Load.OpCost, op},
+			{"exit", exit.Exit, wantExit.Exit}, {"exit_mm", exit.ExitMM, wantExit.ExitMM},
 		} {
 			if x.have != near(x.want) {
 				t.Errorf("%s: %s is %d in the table, the recording says %d", c.profile, x.name, x.have, near(x.want))
 			}
+		}
+		if exit.ExitPage != wantExit.ExitPage || exit.ExitFree != wantExit.ExitFree { // of each page: to the ns
+			t.Errorf("%s: exit_page and exit_free are %d and %d in the table, the recording says %d and %d", c.profile, exit.ExitPage, exit.ExitFree, wantExit.ExitPage, wantExit.ExitFree)
 		}
 	}
 }
