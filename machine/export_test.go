@@ -24,7 +24,7 @@ func (m *Machine) Err() error { return m.err }
 func (m *Machine) Threads() []*Thread {
 	var list []*Thread
 	for _, th := range m.threads {
-		if th != nil {
+		if th != nil && th.Program != nil {
 			list = append(list, th)
 		}
 	}

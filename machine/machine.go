@@ -120,6 +120,11 @@ func New(cfg Config, names *event.Names, sink func(*event.Event)) *Machine {
 	m := &Machine{cfg: cfg, free: cfg.Costs == Costs{}, Names: names, sink: sink, cpus: make([]cpu, cfg.Sched.CPUs),
 		irq: event.NoCPU, nextPID: 1, words: newWords(names)}
 	m.Sched = sched.New(cfg.Sched, m, names)
+	for c := range event.CPU(cfg.Sched.CPUs) {
+		if server := m.Sched.FairServer(c); server != nil {
+			m.adopt(server, nil) // a thread that never runs keeps its timers
+		}
+	}
 	if cfg.NoHZ == HZPeriodic {
 		for c := range event.CPU(len(m.cpus)) {
 			m.startTick(c)

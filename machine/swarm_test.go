@@ -22,7 +22,8 @@ type swarm struct {
 	free    bool
 	pinning bool // affinities and migrate_disable are used
 
-	// kept are CPUs whose current task entered or left the deadline class, or got a new
+	// kept are CPUs whose current task entered or left the deadline class, became a real-time
+	// one while the fair server had chosen it, or got a new
 	// affinity after its deadline and is throttled for that: the kernel lets it keep the CPU
 	// until the next __schedule(), whoever waits (6.12: switched_to_rt(), switched_to_dl()
 	// and set_cpus_allowed() do nothing for the current task).
@@ -56,6 +57,17 @@ func randomPlan(r *rand.Rand) plan {
 	p.cfg = machine.Config{Sched: cfg, NoTick: r.IntN(6) == 0, NoHZ: machine.NoHZ(r.IntN(3)), LowRes: r.IntN(4) == 0, DLTimerEvents: true}
 	if r.IntN(3) == 0 {
 		p.cfg.Costs = machine.TypicalCosts()
+	}
+	// Short periods, so that a run of some 30 ms sees many.
+	k := &p.cfg.Sched
+	if r.IntN(2) == 0 {
+		k.RTPeriod = event.Time(1+r.IntN(10)) * 1_000_000
+		k.RTRuntime = k.RTPeriod * event.Time(r.IntN(11)) / 10
+		k.RTRuntimeShare, k.RTTimerKeepsGrid = r.IntN(2) == 0, r.IntN(2) == 0
+	}
+	if r.IntN(2) == 0 {
+		k.FairServerPeriod = event.Time(1+r.IntN(10)) * 1_000_000
+		k.FairServerRuntime = k.FairServerPeriod * event.Time(r.IntN(5)) / 10
 	}
 	return p
 }
@@ -156,8 +168,9 @@ func (s *swarm) act(c event.CPU, self *machine.Thread) {
 	what := s.r.IntN(12)
 	if other.Task.Running() {
 		dl, throttled := other.Task.Prio().Deadline(), other.Task.Throttled()
+		served := m.Sched.FairServed(other.Task.CPU())
 		defer func() {
-			if dl != other.Task.Prio().Deadline() || throttled != other.Task.Throttled() {
+			if dl != other.Task.Prio().Deadline() || throttled != other.Task.Throttled() || served && !other.Task.Prio().Fair() {
 				s.kept[other.Task.CPU()] = true
 			}
 		}()
@@ -228,12 +241,26 @@ func (s *swarm) highest() error {
 			if !p.OnRQ() || p.CPU() != c || p == curr || p.Throttled() {
 				continue
 			}
+			if p.Prio().RealTime() && s.m.Sched.RTThrottled(c) || s.served(c, p) {
+				continue
+			}
 			if goesBefore(p, curr) {
 				return fmt.Errorf("CPU %d runs %d (prio %d) while %d (prio %d) waits there", c, curr.PID, curr.Prio(), p.PID, p.Prio())
 			}
 		}
 	}
 	return nil
+}
+
+// served reports whether the current task of c runs by the fair server, which goes before p:
+// a real-time task, or a deadline task whose deadline is no earlier.
+func (s *swarm) served(c event.CPU, p *sched.Task) bool {
+	if !s.m.Sched.FairServed(c) {
+		return false
+	}
+	server, _ := s.m.Sched.FairServer(c).Deadline()
+	own, _ := p.Deadline()
+	return !p.Prio().Deadline() || server <= own
 }
 
 // goesBefore reports whether p is of a higher class or priority than curr.

@@ -13,10 +13,11 @@ func (m *Machine) watched() {
 	}
 }
 
-// Living appends every thread that there is, those of the machine itself included.
+// Living appends every thread that there is, those of the machine itself included. Deadline
+// servers are none.
 func (m *Machine) Living(list []*Thread) []*Thread {
 	for _, th := range m.threads {
-		if th != nil {
+		if th != nil && th.Program != nil {
 			list = append(list, th)
 		}
 	}

@@ -13,7 +13,18 @@ func (s *Sched) Check(tasks []*Task) error {
 	}
 	thisBW := make([]int64, len(s.rqs))
 	runningBW := make([]int64, len(s.rqs))
-	total := int64(0)
+	total := s.serversBW
+	for c, rq := range s.rqs {
+		if t := rq.server.task; t != nil {
+			if err := rq.checkServer(); err != nil {
+				return fmt.Errorf("CPU %d: fair server: %w", c, err)
+			}
+			thisBW[c] += t.dl.dlBW
+			if rq.server.active && t.dl.dlRuntime > 0 || t.dl.nonContending {
+				runningBW[c] += t.dl.dlBW
+			}
+		}
+	}
 	for _, p := range tasks {
 		if err := s.checkTask(p); err != nil {
 			return fmt.Errorf("task %d: %w", p.PID, err)
@@ -76,6 +87,24 @@ func (s *Sched) checkTask(p *Task) error {
 		return fmt.Errorf("pushable for the real-time class: %v", p.rt.push.on)
 	case p.dl.push.in != (wait && dl):
 		return fmt.Errorf("pushable for the deadline class: %v", p.dl.push.in)
+	}
+	return nil
+}
+
+// checkServer looks whether the server is in one of its states.
+func (rq *RQ) checkServer() error {
+	sv := &rq.server
+	d := &sv.task.dl
+	waits := d.throttled && sv.timer && !d.queued()
+	runs := !d.throttled && !sv.timer && !sv.armed && d.queued()
+	switch {
+	case !sv.active && !d.queued() && !sv.timer && !sv.armed && !d.throttled:
+	case sv.active && (waits || runs):
+	default:
+		return fmt.Errorf("active %v, throttled %v, armed %v, timer %v, queued %v", sv.active, d.throttled, sv.armed, sv.timer, d.queued())
+	}
+	if sv.armed && sv.running || rq.cfs.queue.n > 0 && d.dlRuntime > 0 && !sv.active {
+		return fmt.Errorf("active %v, armed %v, running %v, %d fair tasks", sv.active, sv.armed, sv.running, rq.cfs.queue.n)
 	}
 	return nil
 }
@@ -143,6 +172,9 @@ func (rq *RQ) count() (int, error) {
 		return 0, fmt.Errorf("rt_queued is %v, throttled %v, %d tasks", rq.rt.queued, rq.rt.throttled, rt)
 	case rq.rt.throttled:
 		rt = 0 // they do not count
+	}
+	if rq.server.queued() {
+		dl-- // nor does the server
 	}
 	return rt + dl + fair, err
 }

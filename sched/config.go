@@ -41,6 +41,14 @@ type Config struct {
 	// RTTimerKeepsGrid: the period timer expires at multiples of the period, as up to 4.5,
 	// and not from when it is first needed.
 	RTTimerKeepsGrid bool
+	// FairServerRuntime of every FairServerPeriod is what fair tasks get of a CPU that
+	// real-time tasks would not give them; the files runtime and period of the server in
+	// debugfs. FairServerPeriod 0: the kernel has no deadline servers (before 6.12); runtime
+	// 0: they are switched off.
+	FairServerRuntime, FairServerPeriod event.Time
+	// ServersBW is how much of the bandwidth of deadline tasks the servers take; SetFairServer
+	// changes it.
+	ServersBW int64
 	// TimerResolution is hrtimer_resolution: 1 (or 0) with high-resolution timers, a tick
 	// without.
 	TimerResolution event.Time

@@ -281,10 +281,14 @@ func (s *Sched) startDLTimer(rq *RQ, p *Task) bool {
 // dlTaskTimer replenishes a throttled task; dl_task_timer().
 func (s *Sched) dlTaskTimer(at event.CPU, p *Task) {
 	d := &p.dl
+	rq := s.rqs[p.cpu]
+	if p == rq.server.task {
+		s.dlServerTimer(at, rq)
+		return
+	}
 	if p.class != dlClass || d.boosted() || !d.throttled {
 		return
 	}
-	rq := s.rqs[p.cpu]
 	s.updateRQClock(rq)
 	if !p.onRQ {
 		d.replenish(rq) // it went to sleep meanwhile

@@ -34,7 +34,7 @@ func (s *Sched) OnDecision(f func(*Decision)) { s.decide = f }
 // tell hands a pick to who listens.
 func (s *Sched) tell(rq *RQ, prev, next *Task) {
 	d := &s.decision
-	*d = Decision{At: rq.clock, CPU: rq.cpu, Prev: prev, Next: next, Rule: ruleOf(next), Candidates: d.Candidates[:0],
+	*d = Decision{At: rq.clock, CPU: rq.cpu, Prev: prev, Next: next, Rule: s.ruleOf(rq, next), Candidates: d.Candidates[:0],
 		Runnable: rq.nrRunning}
 	add := func(t *Task, key int64, name string) bool {
 		d.Candidates = append(d.Candidates, Candidate{t, key, name})
@@ -59,7 +59,7 @@ func (s *Sched) tell(rq *RQ, prev, next *Task) {
 }
 
 // ruleOf says by which rule its class picks a task.
-func ruleOf(t *Task) string {
+func (s *Sched) ruleOf(rq *RQ, t *Task) string {
 	switch t.class {
 	case stopClass:
 		return "the stopper goes first"
@@ -68,6 +68,9 @@ func ruleOf(t *Task) string {
 	case rtClass:
 		return "first of the highest priority"
 	case fairClass:
+		if rq.server.queued() {
+			return "least vruntime, chosen by the fair server"
+		}
 		return "least vruntime"
 	}
 	return "nothing is runnable"

@@ -52,6 +52,12 @@ func (s *Sched) enqueueTaskFair(rq *RQ, p *Task, _ flags) {
 		rq.cfs.movable++
 	}
 	rq.cfs.queue.insert(&p.se.node, p.se.vruntime)
+	if rq.cfs.queue.n == 1 {
+		if rq.nrRunning == 0 {
+			s.dlServerUpdateIdle(rq, rq.curr)
+		}
+		s.dlServerStart(rq)
+	}
 	s.addNrRunning(rq)
 	s.fairWaits(rq)
 }
@@ -93,6 +99,7 @@ func (s *Sched) updateCurrFair(rq *RQ) {
 		rq.cfs.minVruntime = max(rq.cfs.minVruntime, rq.cfs.queue.first.key)
 	}
 	s.emitRuntime(rq.cpu, p, delta, p.se.vruntime)
+	s.dlServerUpdate(rq, delta)
 }
 
 // selectTaskRQFair takes the CPU where p was if it is idle, else the next idle one, else

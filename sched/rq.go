@@ -22,6 +22,8 @@ type RQ struct {
 	dl  dlRQ
 	cfs fairRQ
 
+	server dlServer // fair_server
+
 	callbacks callback // balance_callback: what to do once the lock is given up
 
 	wakeList  []*Task    // wakes that this CPU should finish; TTWU_QUEUE
@@ -51,14 +53,15 @@ type Sched struct {
 	here event.CPU // that executes it, NoCPU: outside of all
 	ev   event.Event
 
-	cpupri  cpupri
-	cpudl   cpudl
-	rtBW    rtBandwidth // def_rt_bandwidth
-	dlBW    int64       // dl_bw.total_bw: admitted bandwidth of all deadline tasks
-	all     cpuMask     // the span of the root domain
-	llcs    []cpuMask   // the CPUs of each last-level cache
-	scratch cpuMask
-	nearby  cpuMask
+	cpupri    cpupri
+	cpudl     cpudl
+	rtBW      rtBandwidth // def_rt_bandwidth
+	dlBW      int64       // dl_bw.total_bw: admitted bandwidth of all deadline tasks
+	serversBW int64       // what servers have of it
+	all       cpuMask     // the span of the root domain
+	llcs      []cpuMask   // the CPUs of each last-level cache
+	scratch   cpuMask
+	nearby    cpuMask
 
 	rto      overload
 	rtoCPU   event.CPU
@@ -89,7 +92,9 @@ func New(cfg Config, host Host, names *event.Names) *Sched {
 		rq.curr = rq.idle
 		rq.dl.init(&s.cfg)
 		s.rqs = append(s.rqs, rq)
+		s.initFairServer(rq, names.Intern("fair_server"))
 	}
+	s.dlBW, s.serversBW = cfg.ServersBW, cfg.ServersBW
 	s.initRTBandwidth()
 	return s
 }

@@ -35,10 +35,6 @@ func (s *Sched) rtBandwidthEnabled() bool { return s.cfg.RTPeriod > 0 && s.cfg.R
 // used up their runtime: rt_rq->rt_throttled.
 func (s *Sched) RTThrottled(c event.CPU) bool { return s.rqs[c].rt.throttled }
 
-// FairServed reports whether a fair task has c because the deadline server of the fair
-// class serves it, in front of real-time tasks.
-func (s *Sched) FairServed(c event.CPU) bool { return false }
-
 // startRTBandwidth starts the period timer where it is stopped, on the CPU that executes
 // this; start_rt_bandwidth(). Since 4.6 a timer whose next expiry has passed expires at
 // once, so that a period begins when the first real-time task comes; before, it keeps to

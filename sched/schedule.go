@@ -44,9 +44,9 @@ func (s *Sched) pickNextTask(rq *RQ, prev *Task) *Task {
 	s.work.Picks++
 	s.balance(rq, prev)
 	s.putPrevTask(rq, prev)
-	next := rq.firstRunnable()
+	next := s.firstRunnable(rq, prev)
 	if next == nil && s.newidleBalance(rq) {
-		next = rq.firstRunnable()
+		next = s.firstRunnable(rq, prev)
 	}
 	if next == nil {
 		next = rq.idle
@@ -58,15 +58,27 @@ func (s *Sched) pickNextTask(rq *RQ, prev *Task) *Task {
 	return next
 }
 
-// firstRunnable returns the first task of the first class that has one, nil for none.
-func (rq *RQ) firstRunnable() *Task {
+// firstRunnable returns the first task of the first class that has one, nil for none;
+// __pick_next_task(). After a fair task or idleness, where only fair tasks are runnable, no
+// other class is asked.
+func (s *Sched) firstRunnable(rq *RQ, prev *Task) *Task {
 	switch {
-	case rq.nrRunning == 0:
-		return nil
+	case prev.class >= fairClass && rq.nrRunning == rq.cfs.queue.n:
+		return rq.cfs.queue.head()
 	case rq.stop != nil && rq.stop.onRQ:
 		return rq.stop
-	case rq.dl.nrRunning > 0:
-		return rq.dl.queue.head()
+	}
+	for rq.dl.nrRunning > 0 {
+		p := rq.dl.queue.head()
+		if p != rq.server.task {
+			return p
+		}
+		if fair := rq.cfs.queue.head(); fair != nil {
+			return fair
+		}
+		s.dlServerStop(rq)
+	}
+	switch {
 	case rq.rt.queued:
 		return rq.rt.active.first()
 	}
@@ -105,6 +117,8 @@ func (s *Sched) putPrevTask(rq *RQ, prev *Task) {
 		s.putPrevTaskRT(rq, prev)
 	case fairClass:
 		s.putPrevTaskFair(rq, prev)
+	case idleClass:
+		s.dlServerUpdateIdle(rq, prev)
 	case stopClass:
 		s.charge(rq, prev)
 	}
