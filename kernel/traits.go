@@ -30,6 +30,10 @@ type Traits struct {
 	// RTTimerKeepsGrid: sched_rt_period_timer expires at multiples of its period (up to
 	// 4.5); later a period begins when the first real-time task comes.
 	RTTimerKeepsGrid bool
+	// ServersCounted: the bandwidth of deadline servers counts where deadline tasks are
+	// admitted. 6.12 forgets it when it rebuilds its root domains at boot: inferred from
+	// Debian's 6.12.107, which refuses every write that makes a server smaller, and its source.
+	ServersCounted bool
 	// KTimers: the softirqs of timers run in threads of their own, ktimers/N (the RT patch
 	// from 6.0 on).
 	KTimers bool
@@ -44,7 +48,7 @@ var traits = map[string]Traits{
 	"6.1-rt":  {Preempt: PreemptRT, Lazy: true, StatRuntimeRT: true, GRUBBeforeMax: true, RTPushIPI: true, KTimers: true},
 	"6.12":    {Preempt: PreemptVoluntary, StatRuntimeRT: true, StatNoVruntime: true, TTWUQueue: true},
 	"6.12-rt": {Preempt: PreemptRT, Lazy: true, StatRuntimeRT: true, StatNoVruntime: true, RTPushIPI: true, KTimers: true},
-	"6.18":    {Preempt: PreemptVoluntary, StatRuntimeRT: true, StatNoVruntime: true, TTWUQueue: true},
+	"6.18":    {Preempt: PreemptVoluntary, StatRuntimeRT: true, StatNoVruntime: true, TTWUQueue: true, ServersCounted: true},
 }
 
 // Traits returns what a model of the profile has to know; the zero Traits for a profile

@@ -56,6 +56,12 @@ func (k *Kernel) config(cpus int) sched.Config {
 	c.TTWUQueue = t.TTWUQueue
 	c.RTRuntimeShare, c.RTTimerKeepsGrid = t.RTRuntimeShare, t.RTTimerKeepsGrid
 	c.DLBandwidth = bandwidth(f.RTRuntime, f.RTPeriod)
+	if f.FairServer == kernel.Yes {
+		c.FairServerRuntime, c.FairServerPeriod = event.Time(f.FairServerRuntime), event.Time(f.FairServerPeriod)
+		if t.ServersCounted {
+			c.ServersBW = int64(cpus) * bandwidth(f.FairServerRuntime, f.FairServerPeriod)
+		}
+	}
 	return c
 }
 

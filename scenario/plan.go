@@ -109,7 +109,7 @@ func (p *Plan) Setup() (*Setup, error) {
 	if s.Until, err = p.until(); err != nil {
 		return nil, err
 	}
-	s.limits(&f)
+	s.limits()
 	return s, nil
 }
 
@@ -172,13 +172,9 @@ func (p *Plan) until() (event.Time, error) {
 
 // limits notes what the kernel has and the model leaves out, where this load could meet it:
 // an answer that depends on it should say so.
-func (s *Setup) limits(f *kernel.Facts) {
+func (s *Setup) limits() {
 	add := func(text string) { s.Limits = event.Diagnose(s.Limits, "not_modelled", 1, text) }
-	realTime, fair := s.Load.Classes()
-	if realTime && fair && f.FairServer == kernel.Yes {
-		add("the fair server: fair tasks that real-time tasks starve get nothing here")
-	}
-	if fair {
+	if _, fair := s.Load.Classes(); fair {
 		add("the fair class: a stand-in divides the CPU by weight; shares are right in the long run, waits of fair tasks are not")
 	}
 }

@@ -69,6 +69,12 @@ func judge(l *truth.Log, w *result.Late, prio event.Prio, from, to event.Time) m
 				dark += span.To - span.From
 			}
 		}
+		if prio.RealTime() && s.Rule == truth.Fair {
+			for span := range l.FairServed(event.CPU(w.CPU), s.From, s.To) {
+				want["fair_server"] += int64(span.To - span.From)
+				dark += span.To - span.From
+			}
+		}
 		want[kindOf(&s.Holder, prio)] += int64(s.To - s.From - dark)
 	}
 	return want
@@ -105,8 +111,8 @@ func TestCausesAgreeWithTheTruth(t *testing.T) {
 		s.run(seed)
 	}
 	t.Logf("waits of 400 random loads: %d compared, %d differ", s.all.n, s.all.wrong)
-	t.Logf("only counted: %d of deadline tasks among several (%d differ), %d behind real-time throttling (%d), %d of deadline tasks woken while throttled (%d), %d of tasks that were boosted (%d), %d behind an exit whose beginning is likely (%d), %d of tasks that were moved",
-		s.several.n, s.several.wrong, s.dark.n, s.dark.wrong, s.asleep.n, s.asleep.wrong, s.boosted.n, s.boosted.wrong, s.exits.n, s.exits.wrong, s.moved)
+	t.Logf("only counted: %d of deadline tasks among several (%d differ), %d behind real-time throttling (%d), %d behind a fair server (%d), %d of deadline tasks woken while throttled (%d), %d of tasks that were boosted (%d), %d behind an exit whose beginning is likely (%d), %d of tasks that were moved",
+		s.several.n, s.several.wrong, s.dark.n, s.dark.wrong, s.served.n, s.served.wrong, s.asleep.n, s.asleep.wrong, s.boosted.n, s.boosted.wrong, s.exits.n, s.exits.wrong, s.moved)
 	if s.all.n < 10_000 {
 		t.Errorf("only %d waits were compared", s.all.n)
 	}
@@ -114,9 +120,9 @@ func TestCausesAgreeWithTheTruth(t *testing.T) {
 
 // score counts the waits by sort.
 type score struct {
-	t                                          *testing.T
-	all, several, dark, asleep, boosted, exits tally
-	moved                                      int
+	t                                                  *testing.T
+	all, several, dark, served, asleep, boosted, exits tally
+	moved                                              int
 }
 
 type tally struct{ n, wrong int }
@@ -176,6 +182,9 @@ func (s *score) run(seed uint64) {
 			// Throttling that begins as a task goes to sleep, or with a deadline task, has
 			// no switch from a task that could have gone on.
 			sort = &s.dark
+		case got["fair_server"] > 0:
+			// Deadline tasks that run while the server has the CPU count as its time.
+			sort = &s.served
 		case want["dl_throttled"] > 0 && w.WaitKind == "wakeup":
 			// A task that is throttled as it goes to sleep is told by its timer only, too.
 			sort = &s.asleep

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -32,6 +33,7 @@ type tuning struct {
 	rtPeriod      int64 // µs
 	rrTimesliceMS int64
 	throttling    bool // the kernel throttles real-time tasks
+	server        []serverWrite
 }
 
 // Settings lists all settings, sysctls before features.
@@ -44,6 +46,14 @@ var settings = []Setting{
 		func(t *tuning, v string) error { return number(v, 1, 1<<31-1, &t.rtPeriod) }},
 	{"sched_rr_timeslice_ms", "ms", "100", "turn of a SCHED_RR task, in whole ticks", false,
 		func(t *tuning, v string) error { return number(v, 1, 1<<31, &t.rrTimesliceMS) }},
+	{"fair_server_runtime_ns", "ns, 0: none", "50000000", "what fair tasks get in each period of a CPU that real-time tasks keep from them, from 6.12 on; the file runtime of all CPUs in debugfs", false,
+		func(t *tuning, v string) error {
+			return writeServer(t, v, func(w *serverWrite) *int64 { return &w.runtime })
+		}},
+	{"fair_server_period_ns", "ns", "1000000000", "period of fair_server_runtime_ns", false,
+		func(t *tuning, v string) error {
+			return writeServer(t, v, func(w *serverWrite) *int64 { return &w.period })
+		}},
 	{"HZ", "100, 250, 300, 1000", "250", "ticks in a second", false,
 		func(t *tuning, v string) error { return setHZ(t, v) }},
 	{"preempt", "none, voluntary, full, lazy, rt", "by kernel", "preemption model", false,
@@ -157,6 +167,39 @@ func setNoHZ(t *tuning, v string) error {
 	return nil
 }
 
+// serverWrite is a write into the files of the fair servers; −1: not into this one.
+type serverWrite struct{ runtime, period int64 }
+
+// writeServer notes a write: each meets its verdict in its turn, as the files do.
+func writeServer(t *tuning, v string, which func(*serverWrite) *int64) error {
+	if t.config.FairServerPeriod == 0 {
+		return errors.New("this kernel has no fair server: it came with 6.12")
+	}
+	w := serverWrite{-1, -1}
+	err := number(v, 0, 1<<62, which(&w))
+	t.server = append(t.server, w)
+	return err
+}
+
+// writeServers makes the writes into the files of the fair servers. They come after the
+// sysctls, whose bandwidth they have to fit in.
+func (t *tuning) writeServers() error {
+	for _, w := range t.server {
+		runtime, period := t.config.FairServerRuntime, t.config.FairServerPeriod
+		name, to := "fair_server_runtime_ns", w.runtime
+		if w.runtime >= 0 {
+			runtime = event.Time(w.runtime)
+		} else {
+			period = event.Time(w.period)
+			name, to = "fair_server_period_ns", w.period
+		}
+		if err := t.config.SetFairServer(runtime, period); err != nil {
+			return fmt.Errorf("set %s=%d: %w", name, to, err)
+		}
+	}
+	return nil
+}
+
 // apply puts what the sysctls say into the configuration, after all of them are set: two
 // that are changed one by one may contradict each other in between, as they may in /proc.
 func (t *tuning) apply() error {
@@ -169,5 +212,5 @@ func (t *tuning) apply() error {
 	}
 	tick := int64(t.config.Tick)
 	t.config.RRTimeslice = int(max(1, (t.rrTimesliceMS*1_000_000+tick-1)/tick))
-	return nil
+	return t.writeServers()
 }

@@ -266,6 +266,16 @@ func (s *Sched) dlServerUpdate(rq *RQ, delta event.Time) {
 	}
 }
 
+// dlServerLeft is what follows where a fair task leaves the CPU at the very moment at which
+// the runtime of the server ended. In a kernel its clock has moved on since, be it by a
+// nanosecond, and that is charged, too: fair tasks ran without the server, so this waits for
+// the last moment again.
+func (s *Sched) dlServerLeft(rq *RQ) {
+	if sv := &rq.server; sv.active && sv.running && sv.task.dl.throttled {
+		s.dlServerUpdate(rq, 0)
+	}
+}
+
 // dlServerUpdateIdle takes the time in which p, the current task, had nothing to do from the
 // runtime of the server: a real-time task that left the CPU idle has not starved anybody;
 // dl_server_update_idle_time().

@@ -84,14 +84,16 @@ func (s *Sched) fairWaits(rq *RQ) {
 	s.fairWait.put(rq.cpu, waiting > 0)
 }
 
-func (s *Sched) updateCurrFair(rq *RQ) {
+// updateCurrFair charges the current fair task and returns what it has run since the last
+// time.
+func (s *Sched) updateCurrFair(rq *RQ) event.Time {
 	p := rq.curr
 	if p.class != fairClass {
-		return
+		return 0
 	}
 	delta := s.charge(rq, p)
 	if delta <= 0 {
-		return
+		return 0
 	}
 	p.se.vruntime += int64(delta) * nice0 / max(p.se.weight, 1)
 	if p.se.node.in {
@@ -100,6 +102,7 @@ func (s *Sched) updateCurrFair(rq *RQ) {
 	}
 	s.emitRuntime(rq.cpu, p, delta, p.se.vruntime)
 	s.dlServerUpdate(rq, delta)
+	return delta
 }
 
 // selectTaskRQFair takes the CPU where p was if it is idle, else the next idle one, else
@@ -179,8 +182,10 @@ func (s *Sched) yieldTaskFair(rq *RQ) {
 }
 
 // putPrevTaskFair counts the task that leaves among those that wait.
-func (s *Sched) putPrevTaskFair(rq *RQ, _ *Task) {
-	s.updateCurrFair(rq)
+func (s *Sched) putPrevTaskFair(rq *RQ, p *Task) {
+	if s.updateCurrFair(rq) == 0 && p.se.node.in {
+		s.dlServerLeft(rq)
+	}
 	s.fairWait.put(rq.cpu, rq.cfs.movable > 0)
 }
 
