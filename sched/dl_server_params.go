@@ -44,6 +44,10 @@ func (c *Config) servers() servedBW {
 // replace gives back old and takes now; __dl_overflow() with its unsigned numbers.
 func (b *servedBW) replace(old, now int64) error {
 	if !b.unlimited && uint64(b.most) < uint64(b.total-old+now) {
+		if b.total-old+now < 0 {
+			return verdict(ErrBusy, "this kernel has lost count of what its servers were given, and lets none become smaller by more than %d/%d of a CPU",
+				max(0, b.total), bwUnit)
+		}
 		return verdict(ErrBusy, "the bandwidth %d/%d of a server does not fit beside %d of %d", now, bwUnit, b.total-old, b.most)
 	}
 	b.total += now - old
