@@ -1,0 +1,311 @@
+package scenario_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/explain"
+	"github.com/whylate/whylate/scenario"
+	"github.com/whylate/whylate/trace"
+)
+
+var predict = flag.Bool("predict", false, "write the predictions that are not there yet; those that are stay as they are")
+
+const predicted = "testdata/predicted/"
+
+// prediction is a scenario of testdata/predicted. The model's answer was committed before
+// the kernel's was recorded; what is watched was chosen then, too.
+type prediction struct {
+	name  string
+	start event.Time // where the common start of the recording lies in the scenario
+	watch string     // the tasks whose waits count
+	floor event.Time // from which length on
+}
+
+var predictions = []prediction{
+	{"exit-32", 592 * ms, "victim", 1 * ms},
+	{"exit-128", 592 * ms, "victim", 1 * ms},
+	{"exit-384", 592 * ms, "victim", 1 * ms},
+	{"exit-below-128", 592 * ms, "victim", 1 * ms},
+	{"exit-two-64", 592 * ms, "victim", 1 * ms},
+	{"exit-kill-128", 592 * ms, "victim", 1 * ms},
+	{"exit-prios-128", 592 * ms, "above victim", 1 * ms},
+	{"exit-normal-busy-64", 592 * ms, "victim", 1 * ms},
+	{"exit-rt-busy-64", 592 * ms, "victim", 1 * ms},
+	{"exit-v61-128", 3000 * ms, "victim", 1 * ms},
+	{"exit-v61-above-128", 3000 * ms, "above", 1 * ms},
+	{"exit-v612rt-128", 3000 * ms, "victim", 1 * ms},
+	{"thr-900", 592 * ms, "hi25 burn22", 1200 * us},
+	{"thr-930", 592 * ms, "hi25 burn22", 1200 * us},
+	{"thr-98of100", 592 * ms, "hi25 burn22", 1200 * us},
+	{"thr-95of100", 592 * ms, "hi25 burn22", 1200 * us},
+	{"thr-two", 592 * ms, "hi25 burn22 burst30", 1200 * us},
+	{"thr-later", 592 * ms, "hi25 burn22", 1200 * us},
+	{"thr-v61", 3000 * ms, "hi25 burn22", 1200 * us},
+	{"thr-below", 592 * ms, "hi25 load93", 1200 * us},
+	{"pi-hog", 592 * ms, "high", 500 * us},
+	{"pi-hog-nopi", 592 * ms, "high", 500 * us},
+	{"pi-chain", 592 * ms, "high midlock", 500 * us},
+	{"dl-2of8", 592 * ms, "fifo30 dlo", 500 * us},
+}
+
+// figure is something that both a recording and a run of the model show in their events.
+type figure struct {
+	Task string `json:"task"`
+	// What: late, from when a wake was due to the CPU; preempted, from losing the CPU to
+	// getting it back; blocked, asleep until another task woke it; told, from the common
+	// start until the parent of a dead task has the CPU.
+	What string `json:"what"`
+	AtNS int64  `json:"at_ns"` // its beginning, from the common start
+	NS   int64  `json:"ns"`
+}
+
+// figuresOf reads the waits of the watched tasks from the common start on, while they are
+// what the scenario makes them: rt-app's threads end as fair ones, those of load do not.
+func figuresOf(t *testing.T, src explain.Source, start event.Time, p *prediction) []figure {
+	t.Helper()
+	tasks := strings.Fields(p.watch)
+	var patterns []string
+	for _, name := range tasks {
+		patterns = append(patterns, name, name+"-*")
+	}
+	out, err := explain.Explain(src, explain.Options{From: start, To: event.NoTime, Over: p.floor, Tasks: patterns})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := []figure{}
+	for i := range out.Late {
+		w := &out.Late[i]
+		if w.OnCPUNS == nil || w.Class == "fair" {
+			continue
+		}
+		f := figure{Task: plain(w.Comm), What: "preempted", AtNS: *w.OnCPUNS - w.LatenessNS + out.Input.StartNS - int64(start), NS: w.LatenessNS}
+		if w.WaitKind == "wakeup" {
+			f.What = "late"
+		}
+		list = append(list, f)
+	}
+	list = append(list, blockedAndTold(t, src, start, tasks, p.floor)...)
+	slices.SortFunc(list, func(a, b figure) int { return int(a.AtNS - b.AtNS) })
+	return list
+}
+
+// plain is the name of a task without the index that the model adds.
+func plain(comm string) string { return index.ReplaceAllString(comm, "") }
+
+var index = regexp.MustCompile(`-\d+$`)
+
+// blockedAndTold reads what waits do not tell: how long a task slept until another one woke
+// it, and when the parent of a dead task got the CPU.
+func blockedAndTold(t *testing.T, src explain.Source, start event.Time, watch []string, floor event.Time) []figure {
+	t.Helper()
+	st, err := src.Events(event.Options{Want: event.Kinds(event.SchedSwitch, event.SchedWaking, event.SchedProcessExit)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	name := src.Names().String
+	type sleeper struct {
+		since event.Time
+		other bool // was woken by a task
+	}
+	asleep := map[event.PID]sleeper{}
+	var dead []string
+	var list []figure
+	for {
+		ev, err := st.Next()
+		if errors.Is(err, io.EOF) {
+			return list
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ev.Time < start {
+			continue
+		}
+		switch ev.Kind {
+		case event.SchedWaking:
+			if s, ok := asleep[ev.Task]; ok {
+				asleep[ev.Task] = sleeper{s.since, ev.Flags&event.HardIRQ == 0}
+			}
+		case event.SchedProcessExit:
+			if comm := plain(name(ev.TaskComm)); comm == "hog" || comm == "twin" {
+				dead = append(dead, comm)
+			}
+		case event.SchedSwitch:
+			if comm := name(ev.NextComm); plain(comm) == "load" {
+				for _, d := range dead {
+					list = append(list, figure{d, "told", 0, int64(ev.Time - start)})
+				}
+				dead = nil
+			} else if s := asleep[ev.Next]; s.other && ev.Time-s.since >= floor {
+				list = append(list, figure{plain(comm), "blocked", int64(s.since - start), int64(ev.Time - s.since)})
+			}
+			delete(asleep, ev.Next)
+			if slices.Contains(watch, plain(name(ev.TaskComm))) && !ev.State.Runnable() && !ev.State.Dead() {
+				asleep[ev.Task] = sleeper{since: ev.Time}
+			}
+		}
+	}
+}
+
+// modelled runs the scenario of p. The threads of the program meet some µs after its
+// start; the run begins so that they do at a tick, as the recorded load does.
+func modelled(t *testing.T, p *prediction) []figure {
+	t.Helper()
+	plan, err := scenario.Open(predicted+p.name+".json", scenario.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup, err := plan.Setup()
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := scenario.NewSource(setup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tick = 4 * ms
+	setup.Start = tick - meeting(t, src)
+	if src, err = scenario.NewSource(setup); err != nil {
+		t.Fatal(err)
+	}
+	if met := meeting(t, src); met != tick%ms {
+		t.Fatalf("%s: the threads meet %d ns after a ms, not at a tick", p.name, met)
+	}
+	return figuresOf(t, src, tick+p.start, p)
+}
+
+// meeting is when the threads of a run meet, in a ms: the timers of all are multiples of
+// 1 ms after that, those of fair tasks 50 µs more.
+func meeting(t *testing.T, src explain.Source) event.Time {
+	t.Helper()
+	st, err := src.Events(event.Options{Want: event.Kinds(event.HrtimerStart)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	least := event.NoTime
+	for {
+		ev, err := st.Next()
+		if errors.Is(err, io.EOF) || err == nil && ev.Time > 10*ms {
+			return least
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x := event.Time(ev.Arg3) % ms; src.Names().String(ev.Func) == "hrtimer_wakeup" && (least == event.NoTime || x < least) {
+			least = x
+		}
+	}
+}
+
+// TestPredict writes the model's answers, before there is a recording to compare with.
+func TestPredict(t *testing.T) {
+	if !*predict {
+		t.Skip("only with -predict")
+	}
+	for i := range predictions {
+		p := &predictions[i]
+		file := predicted + p.name + ".prediction.json"
+		if _, err := os.Stat(file); err == nil {
+			continue
+		}
+		if _, err := os.Stat(predicted + p.name + ".dat"); err == nil {
+			t.Errorf("%s is recorded: too late to predict it", p.name)
+			continue
+		}
+		if err := os.WriteFile(file, lines(t, modelled(t, p)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// lines is JSON with a figure a line.
+func lines(t *testing.T, list []figure) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	b.WriteString("[")
+	for i := range list {
+		text, err := json.Marshal(&list[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 {
+			b.WriteString(",")
+		}
+		b.WriteString("\n")
+		b.Write(text)
+	}
+	b.WriteString("\n]\n")
+	return b.Bytes()
+}
+
+// recordedStartOf is the common start that the load printed, on the clock of the trace.
+func recordedStartOf(t *testing.T, name string) event.Time {
+	t.Helper()
+	text, err := os.ReadFile(predicted + name + ".txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`(?m)^T0 (\d+)\.(\d{9})$`).FindStringSubmatch(string(text))
+	if m == nil {
+		t.Fatalf("%s.txt does not say when the load began", name)
+	}
+	ns, _ := strconv.ParseInt(m[1]+m[2], 10, 64)
+	return event.Time(ns)
+}
+
+// recordedFigures reads what the kernel did; nil where nothing is recorded.
+func recordedFigures(t *testing.T, p *prediction) []figure {
+	t.Helper()
+	file := predicted + p.name + ".dat"
+	if _, err := os.Stat(file); err != nil {
+		return nil
+	}
+	src, err := trace.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	return figuresOf(t, src, recordedStartOf(t, p.name), p)
+}
+
+// committed is what was predicted.
+func committed(t *testing.T, p *prediction) []figure {
+	t.Helper()
+	text, err := os.ReadFile(predicted + p.name + ".prediction.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []figure
+	if err := json.Unmarshal(text, &list); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// TestPredictionsAreAll: no scenario lies there without being predicted.
+func TestPredictionsAreAll(t *testing.T) {
+	files, err := filepath.Glob(predicted + "*.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		name := strings.TrimSuffix(filepath.Base(f), ".sh")
+		if !slices.ContainsFunc(predictions, func(p prediction) bool { return p.name == name }) {
+			t.Errorf("%s is not in the list", name)
+		}
+	}
+}
