@@ -41,6 +41,10 @@ type Config struct {
 	// RTTimerKeepsGrid: the period timer expires at multiples of the period, as up to 4.5,
 	// and not from when it is first needed.
 	RTTimerKeepsGrid bool
+	// RTTimerExpires is when the period timer would expire first after time 0. A machine
+	// that runs for a while mostly has it at a tick, where the first real-time task of its
+	// boot put it.
+	RTTimerExpires event.Time
 	// FairServerRuntime of every FairServerPeriod is what fair tasks get of a CPU that
 	// real-time tasks would not give them; the files runtime and period of the server in
 	// debugfs. FairServerPeriod 0: the kernel has no deadline servers (before 6.12); runtime

@@ -18,7 +18,7 @@ type rtBandwidth struct {
 
 // initRTBandwidth gives every CPU its runtime; init_rt_bandwidth() and init_rt_rq().
 func (s *Sched) initRTBandwidth() {
-	s.rtBW = rtBandwidth{runtime: s.cfg.RTRuntime, period: s.cfg.RTPeriod}
+	s.rtBW = rtBandwidth{runtime: s.cfg.RTRuntime, period: s.cfg.RTPeriod, expires: s.cfg.RTTimerExpires}
 	if s.rtBW.runtime < 0 {
 		s.rtBW.runtime = noLimit
 	}
