@@ -60,7 +60,8 @@ func estimate(values []int64, a Assumption, random bool) result.Estimate {
 	if len(values) == 0 {
 		return result.Estimate{Summary: "none"}
 	}
-	if !random {
+	// An interval without width would pass for great confidence.
+	if !random || len(values) > 1 && allEqual(values) {
 		return result.Estimate{Center: values[0], Low: values[0], High: values[0], Summary: "exact"}
 	}
 	m := a.math()
@@ -89,7 +90,7 @@ func differ(first, values []int64, a Assumption, random bool) *result.Difference
 	if len(first) == 0 || len(values) == 0 {
 		return nil
 	}
-	if !random {
+	if !random || len(first) > 1 && len(values) > 1 && allEqual(first) && allEqual(values) {
 		return exact(values[0] - first[0])
 	}
 	d := &result.Difference{Test: a.test(), Delta: center(values, a) - center(first, a)}
@@ -131,12 +132,8 @@ func pValue(first, values []int64, a Assumption) (float64, error) {
 	if len(first) < 2 || len(values) < 2 {
 		return 1, errFewRuns
 	}
-	// Without any spread the tests have nothing to divide by. Two variants of which each
-	// gives the same in all runs differ as surely as their order could by chance.
+	// Without any spread the t test has nothing to divide by.
 	if allEqual(first) && allEqual(values) {
-		if first[0] == values[0] {
-			return 1, nil
-		}
 		a = Nothing
 	}
 	c := a.math().Compare(sampleOf(first), sampleOf(values))

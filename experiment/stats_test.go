@@ -77,8 +77,8 @@ func TestVerdicts(t *testing.T) {
 		{"the same runs", low, low, true, "none_shown", true},
 		{"three runs", []int64{1, 2, 3}, []int64{101, 102, 103}, true, "none_shown", false},
 		{"one run", []int64{1}, []int64{2}, true, "none_shown", false},
-		{"constants", constant, []int64{9, 9, 9, 9, 9, 9}, true, "higher", false},
-		{"equal constants", constant, constant, true, "none_shown", true},
+		{"constants", constant, []int64{9, 9, 9, 9, 9, 9}, true, "exact_higher", false},
+		{"equal constants", constant, constant, true, "exact_same", false},
 		{"not random", []int64{5}, []int64{3}, false, "exact_lower", false},
 		{"not random and equal", []int64{5}, []int64{5}, false, "exact_same", false},
 	} {

@@ -58,18 +58,9 @@ func newTrial(x *Experiment, i int) (*trial, error) {
 	return &trial{x: x, variant: v, setup: setup, runs: make([]observed, max(x.Seeds, 1))}, nil
 }
 
-// seeded returns the setup of run n.
-func (t *trial) seeded(n int) *scenario.Setup {
-	load := *t.setup.Load
-	load.Seed += uint64(n)
-	once := *t.setup
-	once.Load = &load
-	return &once
-}
-
 // run does run n and keeps what it gave.
 func (t *trial) run(ctx context.Context, n int) error {
-	setup := t.seeded(n)
+	setup := t.setup.Reseeded(uint64(n))
 	src, err := scenario.NewSource(setup)
 	if err != nil {
 		return fmt.Errorf("%s, variant %s: %w", t.x.Scenario, t.variant.Name, err)
@@ -162,6 +153,9 @@ func (o *observer) round(r *scenario.Round) {
 
 // wait takes in a wait as explain's rows do: one that is open has no length yet.
 func (o *observer) wait(w *latency.Wait) {
+	if o.watch != nil {
+		o.watch.Wait(w)
+	}
 	if w.Open() || w.GapFrom != event.NoTime {
 		return
 	}

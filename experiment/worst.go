@@ -20,7 +20,7 @@ func (t *trial) explainWorst(ctx context.Context) error {
 		}
 	}
 	longest := t.runs[n].worst
-	t.worstAt = t.seeded(n)
+	t.worstAt = t.setup.Reseeded(uint64(n))
 	if longest <= 0 {
 		return nil
 	}

@@ -77,7 +77,7 @@ type Estimate struct {
 // Difference is a test of two variants on one number.
 type Difference struct {
 	// Verdict is lower, higher, none_shown (the runs do not show a difference), or, where
-	// nothing is random, exact_lower, exact_higher, exact_same.
+	// all runs of each gave the same, exact_lower, exact_higher, exact_same.
 	Verdict string  `json:"verdict"`
 	Delta   int64   `json:"delta"` // of the centers
 	Test    string  `json:"test,omitempty"`
@@ -101,7 +101,9 @@ type Case struct {
 	Schema string `json:"schema"`
 	Case   string `json:"case"`
 	Title  string `json:"title"`
-	Quick  bool   `json:"quick"`
+	// Symptom is what was measured in the discussion, retold.
+	Symptom string `json:"symptom"`
+	Quick   bool   `json:"quick"`
 	Comparison
 	Parts []Comparison `json:"parts"`
 	// Objections are those of the discussion that the case comes from.

@@ -27,6 +27,14 @@ type Setup struct {
 	Limits []event.Diagnostic
 }
 
+// Reseeded returns s with a seed that lies n behind its own: another run of what is random.
+func (s *Setup) Reseeded(n uint64) *Setup {
+	once, load := *s, *s.Load
+	load.Seed += n
+	once.Load, once.Machine.Seed = &load, load.Seed
+	return &once
+}
+
 // Round is a finished round of a task's phase, as rt-app logs it.
 type Round = workload.Loop
 

@@ -201,11 +201,7 @@ func (std *streams) runChoice(cmd *cobra.Command, args []string, sel *selection,
 	o.Over, o.Top, o.WaitID, o.Evidence, o.File = flags.over, flags.top, flags.wait, out.verbose, args[0]+c.label()
 	var answers []*answer
 	for n := range max(flags.repeat, 1) {
-		load := *setup.Load
-		load.Seed += uint64(n)
-		once := *setup
-		once.Load = &load
-		src, err := scenario.NewSource(&once)
+		src, err := scenario.NewSource(setup.Reseeded(uint64(n)))
 		if err != nil {
 			return nil, err
 		}

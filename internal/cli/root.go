@@ -48,6 +48,7 @@ func newRoot(std *streams) *cobra.Command {
 		newDemo(std),
 		newRecord(std),
 		newRun(std),
+		newCase(std),
 		newList(std),
 		newVersion(),
 	)

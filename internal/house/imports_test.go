@@ -52,7 +52,7 @@ var rooms = []room{
 	{name: "whatif", may: []string{"cause", "replay"}, model: true},
 	// explain tells why the worst run was late; result has the public form of a comparison.
 	{name: "experiment", may: []string{"event", "kernel", "timeline", "latency", "cause", "result", "explain", "truth", "scenario"}, model: true},
-	{name: "cases", may: []string{"event", "kernel", "result", "trace", "truth", "scenario", "experiment", "whatif"}, model: true},
+	{name: "cases", may: []string{"event", "latency", "result", "internal/nearest", "scenario", "experiment", "whatif"}, model: true},
 	{name: "live", may: []string{"event", "sysinfo", "trace/ringbuf", "trace/tracedat"}},
 	{name: "report", may: []string{"result"}},
 	{name: "internal/demo"},

@@ -1,0 +1,243 @@
+package cases
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"strings"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/experiment"
+	"github.com/whylate/whylate/internal/nearest"
+	"github.com/whylate/whylate/result"
+	"github.com/whylate/whylate/scenario"
+)
+
+// Case is a discussion that can be run.
+type Case struct {
+	Name, Title string
+	Question    string
+	// Symptom is what was measured then, retold.
+	Symptom string
+
+	parts      []part // the first is the main one
+	objections []objection
+	limits     []string
+}
+
+// part is a scenario with variants that answers one question.
+type part struct {
+	id, question string
+	file         string
+	variants     []string // of the file; asIs is the file as it is
+	quick        []string // those of a quick run; nil: all
+	seeds        int      // of a full run
+	quickSeeds   int      // 0: the part is no part of a quick run
+	duration     event.Time
+	tasks        []string // patterns of those that are told
+	measures     []experiment.Measure
+	watch        func(*experiment.Context) experiment.Watcher
+	answer       func(*result.Comparison) string
+	// name renames asIs for people.
+	name string
+}
+
+// objection is something that was asked, with what answers it.
+type objection struct {
+	text   string
+	parts  []string
+	answer func(*numbers) string
+}
+
+// asIs is the variant that changes nothing.
+const asIs = "as-is"
+
+//go:embed exit/*.json throttle/*.json
+var files embed.FS
+
+// All lists the cases.
+func All() []*Case { return []*Case{exitCase, throttleCase} }
+
+// Named returns the case called name. The error names what there is.
+func Named(name string) (*Case, error) {
+	var known []string
+	for _, c := range All() {
+		if c.Name == name {
+			return c, nil
+		}
+		known = append(known, c.Name)
+	}
+	text := fmt.Sprintf("no case is called %q", name)
+	if near := nearest.Word(name, known); near != "" {
+		text += fmt.Sprintf("; did you mean %s?", near)
+	}
+	return nil, fmt.Errorf("%s; there are %s", text, strings.Join(known, ", "))
+}
+
+// Options of a run.
+type Options struct {
+	// Quick leaves out parts, variants and seeds: for a first look.
+	Quick bool
+	// Progress, where set, is told how many of all runs are done.
+	Progress func(done, total int64)
+}
+
+// Answer is what a run of a case gave.
+type Answer struct {
+	*result.Case
+	// Worst has the runs with the longest waits, for who wants their events.
+	Worst []WorstRun
+}
+
+// WorstRun is the run of a variant with its longest wait. In points into the answer.
+type WorstRun struct {
+	Part, Variant string
+	Setup         *scenario.Setup
+	In            *result.Worst // nil: no task waited
+}
+
+// Run runs the case.
+func (c *Case) Run(ctx context.Context, o Options) (*Answer, error) {
+	var list []*experiment.Experiment
+	var used []*part
+	for i := range c.parts {
+		p := &c.parts[i]
+		if o.Quick && p.quickSeeds == 0 {
+			continue
+		}
+		x, err := p.experiment(c.Name, o.Quick)
+		if err != nil {
+			return nil, err
+		}
+		list, used = append(list, x), append(used, p)
+	}
+	got, err := experiment.Run(ctx, list, experiment.Options{Progress: o.Progress})
+	if err != nil {
+		return nil, fmt.Errorf("case %s: %w", c.Name, err)
+	}
+	return c.answer(used, got, o.Quick), nil
+}
+
+// answer fills in what the outcomes of the used parts say.
+func (c *Case) answer(used []*part, got []*experiment.Outcome, quick bool) *Answer {
+	r := &result.Case{Schema: "whylate.case/1", Case: c.Name, Title: c.Title, Symptom: c.Symptom, Quick: quick, Parts: []result.Comparison{}, Limits: c.limits}
+	n := &numbers{parts: make(map[string]*result.Comparison)}
+	for i, out := range got {
+		if used[i].answer != nil {
+			out.Answer = used[i].answer(&out.Comparison)
+		}
+		n.parts[out.ID] = &out.Comparison
+		r.Diagnostics = merge(r.Diagnostics, out.Diagnostics)
+	}
+	for _, ob := range c.objections {
+		answer := result.Objection{Text: ob.text, Parts: ob.parts}
+		if n.has(ob.parts) {
+			answer.Answer = ob.answer(n)
+		}
+		r.Objections = append(r.Objections, answer)
+	}
+	a := &Answer{Case: r}
+	for i, out := range got {
+		if i == 0 {
+			r.Comparison = out.Comparison
+			r.Question = c.Question
+		} else {
+			r.Parts = append(r.Parts, out.Comparison)
+		}
+		for j := range out.Variants {
+			v := &out.Variants[j]
+			a.Worst = append(a.Worst, WorstRun{out.ID, v.Name, out.Setups[j], v.Worst})
+		}
+	}
+	return a
+}
+
+// merge adds the diagnostics that are not there yet.
+func merge(list, more []result.Diagnostic) []result.Diagnostic {
+	if list == nil {
+		list = []result.Diagnostic{}
+	}
+	for _, d := range more {
+		known := false
+		for i := range list {
+			known = known || list[i].Kind == d.Kind && list[i].Text == d.Text
+		}
+		if !known {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// experiment makes the experiment of a part.
+func (p *part) experiment(name string, quick bool) (*experiment.Experiment, error) {
+	path := name + "/" + p.file
+	text, err := files.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	plan := func() (*scenario.Plan, error) {
+		pl, err := scenario.Read(p.file, text, scenario.Options{})
+		if err == nil && quick && p.duration > 0 {
+			pl.Load.Duration = p.duration
+		}
+		return pl, err
+	}
+	first, err := plan()
+	if err != nil {
+		return nil, err
+	}
+	x := &experiment.Experiment{ID: p.id, Question: p.question, Scenario: p.file, Plan: plan, Seeds: p.seeds,
+		Tasks: p.tasks, Measures: p.measures, Watch: p.watch}
+	names := p.variants
+	if quick {
+		x.Seeds = p.quickSeeds
+		if p.quick != nil {
+			names = p.quick
+		}
+	}
+	for _, n := range names {
+		v := experiment.Variant{Name: n}
+		if n != asIs {
+			if v.Changes, err = changesOf(first, n); err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
+		} else if p.name != "" {
+			v.Name = p.name
+		}
+		x.Variants = append(x.Variants, v)
+	}
+	return x, nil
+}
+
+func changesOf(p *scenario.Plan, name string) ([]string, error) {
+	for _, v := range p.Variants {
+		if v.Name == name {
+			return v.Changes, nil
+		}
+	}
+	return nil, fmt.Errorf("no variant is called %q", name)
+}
+
+// Files returns the scenario files of the case by name, in order.
+func (c *Case) Files() ([]File, error) {
+	entries, err := files.ReadDir(c.Name)
+	if err != nil {
+		return nil, err
+	}
+	var list []File
+	for _, e := range entries {
+		text, err := files.ReadFile(c.Name + "/" + e.Name())
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, File{e.Name(), text})
+	}
+	return list, nil
+}
+
+// File is a scenario.
+type File struct {
+	Name string
+	Text []byte
+}
