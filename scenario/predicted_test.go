@@ -53,6 +53,8 @@ var predictions = []prediction{
 	{"exit-v61-128", 3000 * ms, "victim", 1 * ms, ""},
 	{"exit-v61-above-128", 3000 * ms, "above", 1 * ms, ""},
 	{"exit-v612rt-128", 3000 * ms, "victim", 1 * ms, ""},
+	{"exit-dl-64", 592 * ms, "victim", 500 * us, ""},
+	{"exit-core-32", 592 * ms, "victim", 1 * ms, ""},
 	{"thr-900", 592 * ms, "hi25 burn22", 1200 * us, "tick"},
 	{"thr-930", 592 * ms, "hi25 burn22", 1200 * us, "tick"},
 	{"thr-98of100", 592 * ms, "hi25 burn22", 1200 * us, "start"},
@@ -64,6 +66,11 @@ var predictions = []prediction{
 	{"pi-hog", 592 * ms, "high", 500 * us, ""},
 	{"pi-hog-nopi", 592 * ms, "high", 500 * us, ""},
 	{"pi-chain", 592 * ms, "high midlock", 500 * us, ""},
+	{"pi-death-64", 592 * ms, "victim high", 500 * us, ""},
+	{"fair-two", 3000 * ms, "hi25 burn22", 1200 * us, ""},
+	{"fair-100ms", 3000 * ms, "hi25 burn22", 1200 * us, ""},
+	{"fair-late", 3000 * ms, "hi25 burn22", 1200 * us, ""},
+	{"fair-gaps", 3000 * ms, "hi25 load90", 1200 * us, ""},
 	{"dl-2of8", 592 * ms, "fifo30 dlo", 500 * us, ""},
 }
 
