@@ -104,6 +104,8 @@ func (m *Machine) shouldSchedule(c event.CPU, th *Thread) (preempt, should bool)
 	model := m.cfg.Sched.Preempt
 	anywhere := model != sched.PreemptNone && model != sched.PreemptVoluntary
 	switch {
+	case th.hold && th.owed:
+		return true, false
 	case th.atPoint && !anywhere:
 		return true, true
 	case th.owed:

@@ -45,6 +45,8 @@ type Step struct {
 	CondResched event.Time
 	// Point: the step ends with a cond_resched().
 	Point bool
+	// Hold: its mode goes on until the next step begins.
+	Hold bool
 }
 
 // Program says what a thread does. Next is asked when the step before is over, while the
@@ -76,6 +78,7 @@ type Thread struct {
 	toPoint   event.Time // work until the next one
 	atPoint   bool       // it is at one
 	endPoint  bool       // its end is one
+	hold      bool       // its mode goes on beyond its end
 	notified  bool       // its program is to be asked before it goes on in user mode
 
 	timers [numTimers]timer
@@ -148,7 +151,7 @@ func (m *Machine) execute(c event.CPU, th *Thread) {
 	switch s.Kind {
 	case StepRun:
 		th.mode, th.remaining, th.points, th.toPoint = s.Mode, max(s.NS, 0), 0, 0
-		th.endPoint = s.Point
+		th.endPoint, th.hold = s.Point, s.Hold
 		if s.Mode == Kernel {
 			th.points = max(s.CondResched, 0)
 		}
@@ -202,6 +205,16 @@ func (m *Machine) Notify(from event.CPU, th *Thread) {
 	default:
 		m.send(c, itemIPI)
 	}
+}
+
+// Finish ends the stretch of work that a thread is at: what it waited for has come.
+func (m *Machine) Finish(th *Thread) {
+	c := th.Task.CPU()
+	if m.cpus[c].running == th {
+		m.pause(c)
+	}
+	th.remaining, th.owed = 0, true
+	m.ask(c)
 }
 
 // Preempt is the preemption model of the machine's kernel.

@@ -44,6 +44,19 @@ func (b *builder) locked(x *rtapp.TaskExtra) bool {
 	return i >= 0 && b.file.Global.LockPages && b.file.Tasks[i].Props.Policy != rtapp.Other
 }
 
+// lock takes in what the file says of a mutex of its events.
+func (b *builder) lock(l *rtapp.LockExtra) {
+	mu := &b.plan.Load.Mutexes[b.mutexes.of(l.Name)]
+	if l.Kind == "spinlock" {
+		*mu = workload.Mutex{Spin: true}
+		return
+	}
+	mu.Robust, mu.Ceiling = l.Robust, l.Ceiling
+	if l.Protocol != "" {
+		mu.PI = l.Protocol == "inherit"
+	}
+}
+
 func (b *builder) exit(e *rtapp.Exit) *workload.Exit {
 	w := &workload.Exit{After: e.After, Signal: signalNumber(e.Signal), Core: e.CoreBytes, Post: -1}
 	if e.Post != "" {

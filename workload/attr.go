@@ -21,6 +21,7 @@ func (p *thread) setAttr(a *sched.Attr) machine.Step {
 		p.quiet = true
 		return proceed
 	}
+	p.own = *a // the call knows nothing of ceilings: what they raised is gone until the next
 	if _, err := p.run.m.Sched.SetAttr(t.CPU(), t, *a); err != nil {
 		p.run.refuse(fmt.Errorf("%s: sched_setattr to %s: %w", p.name, a.Policy, err))
 		return gone
@@ -84,6 +85,5 @@ func NormalPrio(a *sched.Attr) event.Prio {
 
 // queueKey is the place of a task in the kernel's priority-ordered queues of waiters: all
 // fair tasks are equal there, whatever their nice value; __futex_queue() and
-// __waiter_prio(). Among deadline tasks an rt_mutex would take the earlier deadline, here
-// it is the earlier arrival.
+// __waiter_prio().
 func queueKey(prio event.Prio) event.Prio { return min(prio, event.MaxRTPrio) }

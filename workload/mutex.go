@@ -13,48 +13,89 @@ import (
 // plain futex.
 type mutex struct {
 	pi      bool
+	robust  bool
+	spin    bool      // of a kernel without PREEMPT_RT, or with it: then pi too
+	ceiling int       // PTHREAD_PRIO_PROTECT; 0: none
 	owner   *thread   // nil: open. Who died with it stays its owner
 	waiters []*thread // by priority, then by arrival
+	// ownerDied: the next owner is told so.
+	ownerDied bool
+}
+
+func newMutex(mu Mutex, model sched.PreemptModel) *mutex {
+	if mu.Spin {
+		return &mutex{spin: true, pi: model == sched.PreemptRT}
+	}
+	return &mutex{pi: mu.PI, robust: mu.Robust, ceiling: mu.Ceiling}
 }
 
 // lock takes mu or waits for it, and is asked again whenever the thread wakes. A thread
 // that already holds it waits for ever: glibc does so for a normal mutex, also where the
 // kernel says EDEADLK.
 func (p *thread) lock(mu *mutex) (machine.Step, bool) {
+	if mu.spin && !mu.pi {
+		return p.spinLock(mu)
+	}
 	switch {
 	case mu.pi && p.waits == mu:
-		return blocked, false // woken by something else: FUTEX_LOCK_PI goes on waiting
+		return mu.wait(), false // woken by something else: FUTEX_LOCK_PI goes on waiting
 	case p.granted == mu:
 		p.granted = nil
-		return proceed, true
+		return p.locked(mu), true
+	case mu.ceiling > 0 && !p.raise(mu):
+		return gone, false
 	case mu.owner == nil:
-		mu.owner = p
-		if mu.pi {
-			p.held = append(p.held, mu)
-		}
-		p.quiet = true // no system call
-		return proceed, true
+		p.take(mu)
+		p.quiet = mu.ceiling == 0 // else no system call
+		return p.locked(mu), true
 	}
-	if !slices.Contains(mu.waiters, p) {
+	waiting := slices.Contains(mu.waiters, p)
+	if !waiting && !mu.spin {
+		if step, enters := p.enterFutex(); enters {
+			return step, false
+		}
+	}
+	if !waiting {
 		p.key = queueKey(p.th.Task.Prio())
 		if !mu.pi {
 			p.key = queueKey(NormalPrio(&p.th.Task.Attr)) // a plain futex does not look at boosts
+		} else {
+			p.waits = mu
 		}
 		mu.waiters = p.run.enqueue(mu.waiters, p)
 	}
 	if mu.pi {
 		// The boost comes before the waiter leaves the CPU, so sched_pi_setprio before its
 		// sched_switch; task_blocks_on_rt_mutex().
-		p.waits = mu
 		p.run.boost(p.th.Task.CPU(), mu.owner)
 	}
-	return blocked, false
+	return mu.wait(), false
+}
+
+// wait is the step of a thread that has to wait for mu.
+func (mu *mutex) wait() machine.Step {
+	if mu.spin {
+		return machine.Step{Kind: machine.StepBlock, State: event.StateDisk} // TASK_RTLOCK_WAIT
+	}
+	return blocked
+}
+
+// locked is the step of a thread that has got mu.
+func (p *thread) locked(mu *mutex) machine.Step {
+	if mu.spin {
+		p.quiet = false
+		if p.spins++; p.spins == 1 {
+			p.run.m.Sched.MigrateDisable(p.th.Task.CPU())
+		}
+	}
+	return proceed
 }
 
 // enqueue puts p into a queue that is ordered by priority, equal ones by arrival; the
 // kernel's plist of a futex and the tree of an rt_mutex.
 func (r *Run) enqueue(list []*thread, p *thread) []*thread {
 	r.arrivals++
+	p.deadline, _ = p.th.Task.Deadline()
 	p.order = r.arrivals
 	p.woken = false
 	return insert(list, p)
@@ -63,10 +104,20 @@ func (r *Run) enqueue(list []*thread, p *thread) []*thread {
 // insert keeps key and order of p, for one that comes back after a change of priority.
 func insert(list []*thread, p *thread) []*thread {
 	i := len(list)
-	for i > 0 && (list[i-1].key > p.key || list[i-1].key == p.key && list[i-1].order > p.order) {
+	for i > 0 && (p.before(list[i-1]) || !list[i-1].before(p) && list[i-1].order > p.order) {
 		i--
 	}
 	return slices.Insert(list, i, p)
+}
+
+// before reports whether p goes first in a queue, whoever came first. Among the deadline
+// tasks that wait for an rt_mutex the one whose deadline was earlier when it came;
+// rt_waiter_node_less(). A plain futex does not look at deadlines.
+func (p *thread) before(q *thread) bool {
+	if p.key == q.key && p.key.Deadline() && p.waits != nil && q.waits != nil {
+		return p.deadline < q.deadline
+	}
+	return p.key < q.key
 }
 
 func remove(list []*thread, p *thread) []*thread {
@@ -83,8 +134,20 @@ func (p *thread) unlock(mu *mutex) {
 	if mu.pi && mu.owner != p {
 		return
 	}
-	p.quiet = len(mu.waiters) == 0
+	if mu.spin && !mu.pi {
+		p.spinUnlock(mu)
+		return
+	}
+	p.quiet = len(mu.waiters) == 0 && mu.ceiling == 0 && !mu.spin
 	p.release(mu)
+	if mu.ceiling > 0 {
+		p.lower(mu)
+	}
+	if mu.spin {
+		if p.spins--; p.spins == 0 {
+			p.run.m.Sched.MigrateEnable(p.th.Task.CPU())
+		}
+	}
 }
 
 func (p *thread) release(mu *mutex) {
@@ -97,12 +160,12 @@ func (p *thread) release(mu *mutex) {
 	// will have to wait again.
 	mu.owner = nil
 	cpu := p.th.Task.CPU()
+	p.robust = slices.DeleteFunc(p.robust, func(h *mutex) bool { return h == mu })
 	if mu.pi {
 		p.held = slices.DeleteFunc(p.held, func(h *mutex) bool { return h == mu })
 		p.run.boost(cpu, p) // first down, then the wake: rt_mutex_futex_unlock()
 		if next != nil {
-			mu.owner = next
-			next.held = append(next.held, mu)
+			next.take(mu)
 			next.waits, next.granted = nil, mu
 			p.run.boost(cpu, next)
 		}
@@ -110,16 +173,6 @@ func (p *thread) release(mu *mutex) {
 	if next != nil {
 		next.woken = true
 		p.run.m.Wake(cpu, next.th)
-	}
-}
-
-// releaseAll is what the kernel does for a task that dies: PI mutexes that somebody waits
-// for are handed over. All others stay locked for ever.
-func (p *thread) releaseAll() {
-	for _, mu := range slices.Clone(p.held) {
-		if len(mu.waiters) > 0 {
-			p.release(mu)
-		}
 	}
 }
 
@@ -131,15 +184,17 @@ func (p *thread) releaseAll() {
 func (r *Run) boost(cpu event.CPU, p *thread) {
 	for p != nil {
 		t := p.th.Task
-		before := t.Prio()
 		r.m.Sched.Boost(cpu, t, p.donor())
-		if t.Prio() == before || p.waits == nil {
+		mu, deadline := p.waits, p.deadline
+		if t.Prio().Deadline() {
+			deadline, _ = t.Deadline()
+		}
+		if mu == nil || queueKey(t.Prio()) == p.key && deadline == p.deadline {
 			return
 		}
 		// p stands elsewhere in its own queue now, and may lend more, or less, to the next.
-		mu := p.waits
 		mu.waiters = remove(mu.waiters, p)
-		p.key = queueKey(t.Prio())
+		p.key, p.deadline = queueKey(t.Prio()), deadline
 		mu.waiters = insert(mu.waiters, p)
 		p = mu.owner
 	}
@@ -152,13 +207,17 @@ func (p *thread) donor() *sched.Task {
 		if len(mu.waiters) == 0 {
 			continue
 		}
-		if w := mu.waiters[0]; first == nil || w.key < first.key {
+		if w := mu.waiters[0]; first == nil || w.before(first) {
 			first = w
 		}
 	}
 	// A waiter that would not go first lends nothing. Fair tasks never do: a nice value is
-	// not inherited.
-	if first == nil || first.th.Task.Prio() >= NormalPrio(&p.th.Task.Attr) || first.key >= event.MaxRTPrio {
+	// not inherited. Whether one deadline task goes before another is for the class to say.
+	if first == nil || first.key >= event.MaxRTPrio {
+		return nil
+	}
+	prio, own := first.th.Task.Prio(), NormalPrio(&p.th.Task.Attr)
+	if prio > own || prio == own && !own.Deadline() {
 		return nil
 	}
 	return first.th.Task

@@ -16,6 +16,9 @@ const defaultPiece event.Time = 32_000
 // done once the returned step is.
 func (p *thread) do(op *Op) (step machine.Step, over bool) {
 	r := p.run
+	if p.spins > 0 && p.mayNotSleep(op) {
+		return gone, false
+	}
 	switch op.Kind {
 	case OpRun, OpRuntime:
 		return p.work(op)
@@ -38,6 +41,11 @@ func (p *thread) do(op *Op) (step machine.Step, over bool) {
 		}
 		return step, over
 	case OpUnlock:
+		if mu := r.mutexes[op.Ref]; len(mu.waiters) > 0 && !mu.spin {
+			if step, enters := p.enterFutex(); enters {
+				return step, false
+			}
+		}
 		p.locks--
 		p.unlock(r.mutexes[op.Ref])
 		return proceed, true

@@ -38,11 +38,12 @@ type Run struct {
 
 	shared *group // the main thread and all threads that are no processes
 
-	start    gate // the barrier at which all threads meet before they begin
-	zero     event.Time
-	stopping bool // continue_running is 0
-	failed   bool
-	arrivals uint64 // counts entries into queues of waiters, for their order
+	start       gate // the barrier at which all threads meet before they begin
+	zero        event.Time
+	stopping    bool // continue_running is 0
+	failed      bool
+	ownerDeaths int
+	arrivals    uint64 // counts entries into queues of waiters, for their order
 }
 
 // Load puts the process of spec on m; its main thread begins at once. Errors are a Spec
@@ -54,7 +55,7 @@ func Load(m *machine.Machine, spec *Spec) (*Run, error) {
 	r := &Run{m: m, spec: spec, zero: event.NoTime, conds: make([]cond, spec.Conds), sems: make([]semaphore, spec.Sems),
 		timers: make([]timer, spec.Timers), queues: make([]queue, spec.Queues), forks: make([]int, spec.Forks)}
 	for _, mu := range spec.Mutexes {
-		r.mutexes = append(r.mutexes, &mutex{pi: mu.PI})
+		r.mutexes = append(r.mutexes, newMutex(mu, m.Preempt()))
 	}
 	for _, b := range spec.Barriers {
 		r.barriers = append(r.barriers, barrier{waiting: b.Parties - 1, mutex: &mutex{pi: b.PI}})
@@ -97,6 +98,11 @@ func (r *Run) Process() event.PID { return r.main.th.Task.PID }
 
 // check finds references to what is not there, so that a run never meets one.
 func (s *Spec) check(cpus int) error {
+	for i, mu := range s.Mutexes {
+		if mu.Ceiling < 0 || mu.Ceiling > 99 || mu.Ceiling > 0 && mu.PI {
+			return fmt.Errorf("mutex %d: a ceiling of %d, priority inheritance: %v", i, mu.Ceiling, mu.PI)
+		}
+	}
 	for i := range s.Tasks {
 		t := &s.Tasks[i]
 		if err := within(t.CPUs, cpus); err != nil {

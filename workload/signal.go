@@ -70,8 +70,11 @@ func (r *Run) zap(cpu event.CPU, p *thread) {
 }
 
 // wakeUp lets p notice a signal: signal_wake_up(). All sleeps of this package are
-// interruptible.
+// interruptible but those for a spinlock, after which it looks by itself.
 func (r *Run) wakeUp(cpu event.CPU, p *thread) {
+	if p.inLock() {
+		return
+	}
 	if !r.m.Wake(cpu, p.th) {
 		r.m.Notify(cpu, p.th)
 	}

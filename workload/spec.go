@@ -50,8 +50,13 @@ type Spec struct {
 	Seed            uint64
 }
 
-// Mutex is a lock. PI ones inherit priority (PTHREAD_PRIO_INHERIT).
-type Mutex struct{ PI bool }
+// Mutex is a lock: a pthread mutex, of one protocol at most.
+type Mutex struct {
+	PI      bool // its owner inherits priorities; PTHREAD_PRIO_INHERIT
+	Ceiling int  // its owner has at least this priority, 1–99; PTHREAD_PRIO_PROTECT. 0: no
+	Robust  bool // the kernel opens it if its owner dies; PTHREAD_MUTEX_ROBUST
+	Spin    bool // none of user space but a spinlock of the kernel; the others do not matter
+}
 
 // Barrier is where Parties threads wait for each other. rt-app makes it of a mutex, with
 // priority inheritance where PI, and a condition.

@@ -59,15 +59,21 @@ type thread struct {
 
 	// Locks and queues. A thread is in one queue at most, so key and order are those of
 	// whichever it is in; rt_mutex_waiter and futex_q.
-	held    []*mutex // with priority inheritance
-	waits   *mutex   // in whose queue it is
-	granted *mutex   // handed over to it while it waited
-	key     event.Prio
-	order   uint64    // arrival in a queue
-	asleep  bool      // in an operation that a cancel ends
-	woken   bool      // taken out of the queue that it waited in
-	batch   []*thread // OpRelease: who has yet to be woken
-	over    bool      // past its last operation
+	held     []*mutex   // with priority inheritance
+	robust   []*mutex   // robust ones, the newest last
+	ceilings []*mutex   // that have raised it
+	own      sched.Attr // without ceilings, where there are some
+	spins    int        // spinlocks that it holds
+	inFutex  bool       // a futex call is paid for
+	deadline event.Time // the deadline with which it came into a queue
+	waits    *mutex     // in whose queue it is
+	granted  *mutex     // handed over to it while it waited
+	key      event.Prio
+	order    uint64    // arrival in a queue
+	asleep   bool      // in an operation that a cancel ends
+	woken    bool      // taken out of the queue that it waited in
+	batch    []*thread // OpRelease: who has yet to be woken
+	over     bool      // past its last operation
 
 	// Its work.
 	left     event.Time // of the current piece
@@ -143,6 +149,7 @@ const mostQuiet = 64
 // without going back to the machine.
 func (p *thread) Next(*machine.Machine, *machine.Thread) machine.Step {
 	switch {
+	case p.inLock():
 	case p.dying != alive || p.fatal != 0:
 		return p.exiting()
 	case p.ends():
@@ -157,10 +164,10 @@ func (p *thread) Next(*machine.Machine, *machine.Thread) machine.Step {
 	for range mostQuiet {
 		p.quiet = false
 		if step := p.advance(); !p.quiet {
-			return step
+			return p.holding(step)
 		}
 	}
-	return proceed
+	return p.holding(proceed)
 }
 
 func (p *thread) advance() machine.Step {

@@ -32,9 +32,15 @@ type record struct {
 
 func play(t *testing.T, cpus int, until event.Time, spec *workload.Spec) *record {
 	t.Helper()
+	return playOn(t, machine.Config{Sched: sched.DefaultConfig(cpus), NoTick: true}, until, spec)
+}
+
+// playOn is play on any machine.
+func playOn(t *testing.T, config machine.Config, until event.Time, spec *workload.Spec) *record {
+	t.Helper()
 	r := &record{names: event.NewNames(), last: "idle"}
 	spec.Comm, spec.PID = "main", 100
-	r.m = machine.New(machine.Config{Sched: sched.DefaultConfig(cpus), NoTick: true}, r.names, r.see)
+	r.m = machine.New(config, r.names, r.see)
 	var err error
 	if r.run, err = workload.Load(r.m, spec); err != nil {
 		t.Fatal(err)

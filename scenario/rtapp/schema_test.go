@@ -115,7 +115,7 @@ func TestParserTakesOnlyWhatTheSchemaDeclares(t *testing.T) {
 	objects := map[string]string{ // how an object of each kind stands inside "whylate"
 		"whylate": `%`, "topology": `"topology":{%}`, "idle_state": `"idle_states":{"x":{%}}`, "cgroup": `"cgroups":{"/x":{%}}`,
 		"irq": `"irqs":{"x":{%}}`, "device": `"devices":{"x":{%}}`, "task": `"tasks":{"a":{%}}`,
-		"kernel_section": `"tasks":{"a":{"kernel_sections":[{%}]}}`, "exit": `"tasks":{"a":{"exit":{%}}}`,
+		"kernel_section": `"tasks":{"a":{"kernel_sections":[{%}]}}`, "lock": `"locks":{"m":{%}}`, "exit": `"tasks":{"a":{"exit":{%}}}`,
 	}
 	for name, def := range root["$defs"].(node) {
 		properties, ok := def.(node)["properties"].(node)
@@ -149,6 +149,8 @@ func TestSchemaWordsAreTheParsers(t *testing.T) {
 		"irq.softirq":         softirqWords,
 		"irq.policy":          policyNames[1:6],
 		"kernel_section.kind": sectionWords,
+		"lock.kind":           lockWords,
+		"lock.protocol":       protocolWords,
 		"exit.signal":         append(slices.Clip(coreSignals), killSignals...),
 	} {
 		def, key, _ := strings.Cut(path, ".")

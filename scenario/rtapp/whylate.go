@@ -27,6 +27,7 @@ type Whylate struct {
 	CGroups  []CGroup
 	IRQs     []IRQ
 	Devices  []Device
+	Locks    []LockExtra
 	Tasks    []TaskExtra
 	Variants []Variant
 }
@@ -127,6 +128,19 @@ type Device struct {
 	Count        int64
 	// Post names the semaphore that is raised when a request is done.
 	Post string
+}
+
+// LockExtra is what rt-app cannot say of one of its mutexes.
+type LockExtra struct {
+	Name string // that of the mutex in the events
+	Pos  Pos
+	// Kind is mutex, or spinlock: one of the kernel's. "": mutex.
+	Kind string
+	// Protocol is none, inherit or protect, as of pthread_mutexattr_setprotocol(3); "": as
+	// pi_enabled says. Ceiling is the priority of protect, 1..99.
+	Protocol string
+	Ceiling  int
+	Robust   bool
 }
 
 // TaskExtra is what rt-app cannot say of one of its tasks; each instance has it.

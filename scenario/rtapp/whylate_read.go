@@ -46,6 +46,7 @@ func (n *notes) whylate(v *value, at *place, o Options) *Whylate {
 	s.each("cgroups", func(path string, pos Pos, s strict) { w.CGroups = append(w.CGroups, readCGroup(path, pos, s)) })
 	s.each("irqs", func(name string, pos Pos, s strict) { w.IRQs = append(w.IRQs, readIRQ(name, pos, s)) })
 	s.each("devices", func(name string, pos Pos, s strict) { w.Devices = append(w.Devices, readDevice(name, pos, s)) })
+	s.each("locks", func(name string, pos Pos, s strict) { w.Locks = append(w.Locks, readLock(name, pos, s)) })
 	s.each("tasks", func(name string, pos Pos, s strict) { w.Tasks = append(w.Tasks, readExtra(name, pos, s)) })
 	s.eachValue("variants", func(e *member, at *place) { w.Variants = append(w.Variants, n.variant(e, at)) })
 	return w

@@ -137,6 +137,7 @@ func readExit(v *value, task strict) *Exit {
 // checkExtras compares the names that "whylate" uses with those that there are.
 func (n *notes) checkExtras(f *File) {
 	w := f.Whylate
+	n.checkLocks(f)
 	tasks, groups, irqs := names{}, names{}, names{}
 	for i := range f.Tasks {
 		tasks.add(f.Tasks[i].Name)

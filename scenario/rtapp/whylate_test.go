@@ -125,6 +125,10 @@ func TestWhylateErrors(t *testing.T) {
 		{`"tasks":{"a":{"exit":{"after":1,"signal":"SIGKILL","core_bytes":1}}}`, `66 whylate.tasks.a.exit.core_bytes: needs a signal that dumps core, like SIGSEGV`},
 		{`"tasks":{"a":{"exit":{"signal":"SIGKILL"}}}`, `33 whylate.tasks.a.exit.signal: needs an "after": when it comes`},
 		{`"tasks":{"a":{"exit":{"signal":"SIGSTOP","after":1}}}`, `33 whylate.tasks.a.exit.signal: unknown word "SIGSTOP"; there are SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGSYS, SIGTRAP, SIGXCPU, SIGXFSZ, SIGALRM, SIGHUP, SIGINT, SIGKILL, SIGPIPE, SIGTERM, SIGUSR1, SIGUSR2`},
+		{`"locks":{"m":{}}`, `11 whylate.locks.m: no event uses this mutex`},
+		{`"locks":{"m":{"protocol":"protect"}}`, "11 whylate.locks.m: no event uses this mutex\n27 whylate.locks.m.protocol: protect needs a \"ceiling\""},
+		{`"locks":{"m":{"ceiling":5,"protocol":"inherit"}}`, "11 whylate.locks.m: no event uses this mutex\n26 whylate.locks.m.ceiling: needs the protocol \"protect\""},
+		{`"locks":{"m":{"kind":"spinlock","robust":true}}`, "11 whylate.locks.m: no event uses this mutex\n43 whylate.locks.m.robust: a spinlock is no mutex of user space: it has none"},
 		{`"variants":{"a b":[]}`, `14 whylate.variants."a b": a variant's name has neither spaces nor commas`},
 		{`"variants":{"a":"set HZ=1"}`, `18 whylate.variants.a: must be an array of changes like "set HZ=1000", not the string "set HZ=1"`},
 		{`"variants":{"a":["ok"," ",1]}`, "24 whylate.variants.a[1]: must be a change like \"set HZ=1000\", not the string \" \"\n28 whylate.variants.a[2]: must be a change like \"set HZ=1000\", not 1"},
@@ -272,6 +276,7 @@ func TestWholeWhylate(t *testing.T) {
 		},
 		Devices: []Device{{Name: "cf", IRQ: "14-pata", BytesPerIRQ: 4096, Gap: Span{2 * us, 2 * us}, Path: "/dev/cf",
 			Bytes: 6 << 20, Start: 100 * ms, Every: 1000 * ms, Count: 3, Post: "read"}},
+		Locks: []LockExtra{{Name: "m", Kind: "mutex", Protocol: "protect", Ceiling: 60, Robust: true}},
 		Tasks: []TaskExtra{
 			{Name: "ctl", CGroup: "/web", MMBytes: 256 << 20, VMAs: 120, MLockAll: &yes,
 				KernelSections: []KernelSection{{Kind: "preempt_off", Length: Span{5 * us, 20 * us}, Every: Span{ms, ms}}},
