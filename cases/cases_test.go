@@ -62,6 +62,13 @@ var claims = map[string][]claim{
 			death, wait := value(n, "sizes", none, "death_ns_per_mb"), value(n, "sizes", none, "rt_wait_ns_per_mb")
 			return death > 0 && wait > death*8/10 && wait < death*12/10 && value(n, "sizes", changeA, "rt_wait_ns_per_mb") < death/100
 		}},
+		{"with the costs of the recordings, waits behind 64 and 256 MB are those of the recordings within 5 %", func(n *numbers) bool {
+			near := func(name string, recorded int64) bool {
+				ns := value(n, "recorded", none, name)
+				return ns > recorded*95/100 && ns < recorded*105/100
+			}
+			return near("rt_wait_mb64_max_ns", 35_768_100) && near("rt_wait_mb256_max_ns", 142_341_500) && near("rt_wait_ns_per_mb", 557_000)
+		}},
 		{"a task that drops its priority itself delays nobody, a killed one cannot", func(n *numbers) bool {
 			return value(n, "kinds", none, "rt_wait_polite_max_ns") < ms/10 && value(n, "kinds", none, "rt_wait_killed_max_ns") > ms
 		}},
@@ -81,6 +88,9 @@ var claims = map[string][]claim{
 		}},
 		{"who waits for a PI lock of the dying task waits longer with B, not with A, which keeps what a lock lends", func(n *numbers) bool {
 			return value(n, "locks-pi", changeB, "lock_p50_ns") > ms && value(n, "locks-pi", changeA, "lock_p50_ns") < ms/10
+		}},
+		{"who waits for a robust lock without priority inheritance waits longer with both", func(n *numbers) bool {
+			return value(n, "locks-robust", none, "lock_p50_ns") < ms/10 && value(n, "locks-robust", changeA, "lock_p50_ns") > ms && value(n, "locks-robust", changeB, "lock_p50_ns") > ms
 		}},
 		{"nothing helps against a task of a higher priority that computes", func(n *numbers) bool {
 			return longest(n, "isolation", changeB, "cyclictest0") > 1000*ms
@@ -102,9 +112,19 @@ var claims = map[string][]claim{
 		{"95 of 100 ms give shorter windows than 950 of 1000", func(n *numbers) bool {
 			return value(n, "ladder", "95of100", "dark_max_ns")*2 < value(n, "ladder", "950", "dark_max_ns")
 		}},
-		{"the longest wait is named as throttling, and irq/14-pata as who used the budget", func(n *numbers) bool {
-			w := variantOf(n.parts["ladder"], "960").Worst
-			return w.Causes[0].Kind == "rt_throttled" && strings.Contains(w.Causes[0].Detail, "budget used by irq/14-pata")
+		{"on every rung that keeps the application waiting explain names throttling, and irq/14-pata as who used the budget", func(n *numbers) bool {
+			for _, part := range []string{"ladder", "ladder-fast"} {
+				for _, v := range []string{"970", "960", "950", "95of100"} {
+					if variantOf(n.parts[part], v) == nil {
+						continue // not in a quick run
+					}
+					c := variantOf(n.parts[part], v).Worst.Causes[0]
+					if c.Kind != "rt_throttled" || !strings.Contains(c.Detail, "budget used by irq/14-pata") {
+						return false
+					}
+				}
+			}
+			return true
 		}},
 		{"the interrupt thread as SCHED_OTHER takes the windows away, and costs throughput only where others compute", func(n *numbers) bool {
 			const read = "read_bytes_per_s"

@@ -14,7 +14,7 @@ import (
 //
 // Proven: cpu_idle, IPI or call-function events show it leave the idle state, up to that
 // moment and for at most 100 µs after it; or the wake was executed on that CPU, which then
-// switches within a tick. Likely: neither is seen and it lasts at most 100 µs.
+// switches within a tick and is not one on which real-time tasks may be throttled. Likely: neither is seen and it lasts at most 100 µs.
 //
 // Not this: a CPU that went idle with the task in its queue, or stayed idle for longer
 // without such events, or that had left its idle state and still did not switch: that is
@@ -47,7 +47,7 @@ func matchIdleExit(p *piece) (Interval, bool) {
 			return Interval{}, false
 		}
 		i.Verdict, i.Evidence = Proven, []Ref{{signs[next-1], p.cpu}}
-	case here && p.w.Kind == latency.Wakeup && to-from <= p.a.tick:
+	case here && p.w.Kind == latency.Wakeup && to-from <= p.a.tick && !p.mayBeKeptOff(to-from, to):
 		i.Verdict, i.Evidence = Proven, []Ref{{p.w.Woken, p.cpu}}
 	case to-from > idleExitLongest:
 		return Interval{}, false
@@ -58,6 +58,20 @@ func matchIdleExit(p *piece) (Interval, bool) {
 		i.Detail = "in flight"
 	}
 	return i, true
+}
+
+// mayBeKeptOff reports whether RT throttling that does not show may have kept the waiter from
+// an idle CPU for so long, until to: nothing else would for more than idleExitLongest, and
+// only an expiry of sched_rt_period_timer ends it.
+func (p *piece) mayBeKeptOff(long, to event.Time) bool {
+	if p.waiter.class != ClassRT || long <= idleExitLongest || !p.a.throttles() {
+		return false
+	}
+	if !p.a.x.Occurs(event.HrtimerExpireEntry) {
+		return true
+	}
+	e, ok := lastExpiry(p.a.rtPeriod, to)
+	return ok && to-e.At <= afterTimer
 }
 
 // idleNeeds has the events that show a CPU leave its idle state, or another one call it.

@@ -17,12 +17,18 @@ import (
 // class, deadline tasks and fair tasks that become real-time may run inside; they are no
 // counter-evidence.
 //
+// The budget may also run out at the moment at which a real-time task goes to sleep. Then the
+// start does not show, and it is likely at most: a real-time task was queued for more than
+// 100 µs before sched_rt_period_timer expired, all that time a fair task or idle had the CPU,
+// and at most 100 µs after the expiry a real-time task has it.
+//
 // Proven: start and end are seen, and the sum S of sched_stat_runtime of the real-time
 // and deadline tasks of this CPU since the last expiry is known: the budget R then lies in
 // (S − tick, S], which is printed. Else likely, from the pattern alone.
 //
 // Not this: a real-time task that leaves with R for a fair one on a kernel with fair
-// servers; the timer's expiry without the switch; a real-time task that goes to sleep.
+// servers; the timer's expiry without the switch; a real-time task that goes to sleep with
+// nobody of its class queued.
 var rtThrottled = Kind{
 	Name:  "rt_throttled",
 	Title: "real-time throttling",
@@ -36,7 +42,7 @@ func matchRTThrottled(p *piece) (Interval, bool) {
 		return Interval{}, false
 	}
 	w := in(windowsOf(p.a.throttled, p.cpu), p.from)
-	if w == nil {
+	if w == nil || w.quiet && w.ends-p.since <= idleExitLongest {
 		return Interval{}, false
 	}
 	return p.windowed(&rtThrottled, w), true
@@ -93,6 +99,34 @@ func (a *Analysis) throttledWindow(c event.CPU, runs []timeline.Run, end int, w 
 	w.to = until // the trace, or what is known of it, ends within the window
 	a.blameBudget(c, w, false)
 	return true
+}
+
+// quietWindow returns the window between runs[i], in which a real-time task went to sleep, and
+// the next real-time run, if sched_rt_period_timer ended it. Only whoever was queued in it can
+// tell whether it was one.
+func (a *Analysis) quietWindow(c event.CPU, runs []timeline.Run, i int) (window, bool) {
+	prev := &runs[i]
+	if a.x.Facts.FairServer == kernel.Yes || !a.throttles() || prev.State.Runnable() || !a.leaves(prev, &runs[i+1]) {
+		return window{}, false
+	}
+	end := a.nextRealTime(runs, i+1)
+	if end == len(runs) {
+		return window{}, false
+	}
+	w := window{from: prev.End, to: runs[end].Start, culprit: timeline.NoTask, quiet: true}
+	e, ok := lastExpiry(a.rtPeriod, w.to)
+	if !ok || w.to-e.At > afterTimer || e.At <= w.from {
+		return window{}, false
+	}
+	// A second expiry in between would have ended it; lost events may hide anything.
+	before, ok := lastExpiry(a.rtPeriod, e.At-1)
+	if ok && before.At > w.from || len(timeline.Overlapping(a.x.CPUs[c].Gaps, w.from, w.to)) > 0 {
+		return window{}, false
+	}
+	w.ends, w.evidence = e.At, []Ref{{w.from, c}, {e.At, e.CPU}, {w.to, c}}
+	a.blameBudget(c, &w, true)
+	w.verdict = Likely
+	return w, true
 }
 
 // blameBudget names who used the budget that ran out at the start of w.

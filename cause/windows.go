@@ -18,6 +18,11 @@ type window struct {
 	detail   string
 	needs    []string
 	evidence []Ref
+
+	// quiet: it began when a real-time task went to sleep, so that nothing shows its start.
+	// It then explains only who was queued well before ends, the expiry at its end.
+	quiet bool
+	ends  event.Time
 }
 
 // windowsOf returns the windows of c; none for a CPU without events.
@@ -68,6 +73,10 @@ func (a *Analysis) findWindows(c event.CPU) {
 	last := event.NoTime
 	for i := 0; i+1 < len(runs); i++ {
 		prev, next := &runs[i], &runs[i+1]
+		if w, ok := a.quietWindow(c, runs, i); ok {
+			a.throttled[c] = append(a.throttled[c], w)
+			continue
+		}
 		if !a.makesWay(prev, next) || last != event.NoTime && prev.End-last < windowsApart {
 			continue
 		}
@@ -101,13 +110,18 @@ func (a *Analysis) findWindows(c event.CPU) {
 	}
 }
 
-// makesWay reports whether a real-time task that could go on was replaced by a fair one
-// or by idle.
-func (a *Analysis) makesWay(prev, next *timeline.Run) bool {
-	if !prev.State.Runnable() || prev.Marks&(timeline.MarkOpen|timeline.MarkLast) != 0 || prev.End != next.Start {
+// leaves reports whether a real-time task was replaced by a fair one or by idle.
+func (a *Analysis) leaves(prev, next *timeline.Run) bool {
+	if prev.Marks&(timeline.MarkOpen|timeline.MarkLast) != 0 || prev.End != next.Start {
 		return false
 	}
 	return a.realTime(prev, prev.PrioOut) && (a.x.Tracker.Task(next.Task).Idle() || next.PrioIn.Fair())
+}
+
+// makesWay reports whether a real-time task that could go on was replaced by a fair one
+// or by idle.
+func (a *Analysis) makesWay(prev, next *timeline.Run) bool {
+	return prev.State.Runnable() && a.leaves(prev, next)
 }
 
 // nextRealTime returns the first run from i on that begins as a real-time one, len(runs)

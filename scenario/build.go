@@ -35,6 +35,11 @@ func Build(f *rtapp.File) (*Plan, error) {
 	for i := range p.Load.Mutexes {
 		p.Load.Mutexes[i].PI = f.Global.PIEnabled
 	}
+	if w := f.Whylate; w != nil {
+		for i := range w.Locks {
+			b.lock(&w.Locks[i])
+		}
+	}
 	p.Load.Conds, p.Load.Sems, p.Load.Timers = len(b.conds), len(b.sems), len(b.timers)
 	for _, name := range b.barriers {
 		p.Load.Barriers = append(p.Load.Barriers, workload.Barrier{Parties: b.barrier(name), PI: f.Global.PIEnabled})

@@ -56,9 +56,6 @@ func (b *builder) extend(w *rtapp.Whylate) error {
 			return fmt.Errorf("%s: cost %s: %w", c.Pos, c.Name, err)
 		}
 	}
-	for i := range w.Locks {
-		b.lock(&w.Locks[i])
-	}
 	for i := range w.Tasks {
 		b.extras(&w.Tasks[i])
 	}
