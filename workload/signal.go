@@ -47,12 +47,15 @@ func (r *Run) kill(cpu event.CPU, p *thread, signal int64) {
 	if p.dying != alive || p.over {
 		return
 	}
-	if p.fatal = signal; !dumpsCore(signal) {
+	p.fatal = signal
+	if dumpsCore(signal) {
+		r.wakeUp(cpu, p)
+	} else {
 		// The kernel turns it into a SIGKILL for every thread at once.
 		p.fatal = sigKill
+		r.wakeUp(cpu, p)
 		r.zap(cpu, p)
 	}
-	r.wakeUp(cpu, p)
 	r.emitSignal(cpu, p.th, signal)
 }
 
