@@ -35,7 +35,7 @@ func (p *thread) raise(mu *mutex) bool {
 
 // lower gives the ceiling of mu back, after the unlock.
 func (p *thread) lower(mu *mutex) {
-	p.ceilings = slices.DeleteFunc(p.ceilings, func(c *mutex) bool { return c == mu })
+	p.ceilings = without(p.ceilings, mu)
 	p.toCeiling()
 }
 

@@ -92,7 +92,8 @@ func TestChainsAreBoostedAndUnwound(t *testing.T) {
 }
 
 // TestHandOver: a PI lock goes to the waiter with the highest priority, equal ones in the
-// order of their arrival, and the one that gave it up cannot snatch it back.
+// order of their arrival. Whoever gave it up and goes before that waiter takes it back, as
+// long as the waiter has not run; rt_mutex_steal(). An equal one does not.
 func TestHandOver(t *testing.T) {
 	use := func(name string, prio int, after event.Time) workload.Task {
 		return once(name, prio, sleep(after), lock(0), runFor(1*ms), unlock(0))
@@ -103,10 +104,16 @@ func TestHandOver(t *testing.T) {
 	}})
 	r.wantRan(t, `0 idle
 		5000 owner-0
-		6000 high-3
-		7000 owner-0
+		7000 high-3
 		8000 first-1
 		9000 second-2`)
+	r = play(t, 1, 50*ms, &workload.Spec{Duration: -1, Mutexes: []workload.Mutex{{PI: true}}, Tasks: []workload.Task{
+		once("owner", 20, sleep(1*ms), lock(0), sleep(4*ms), runFor(1*ms), unlock(0), lock(0), runFor(1*ms), unlock(0)),
+		use("first", 20, 2*ms)}})
+	r.wantRan(t, `0 idle
+		5000 owner-0
+		6000 first-1
+		7000 owner-0`)
 }
 
 // TestPlainLocksCanBeSnatched: the waiter is woken, but the lock is open, and whoever runs

@@ -44,7 +44,7 @@ func (p *thread) lock(mu *mutex) (machine.Step, bool) {
 		return p.locked(mu), true
 	case mu.ceiling > 0 && !p.raise(mu):
 		return gone, false
-	case mu.owner == nil:
+	case mu.owner == nil, p.steals(mu):
 		p.take(mu)
 		p.quiet = mu.ceiling == 0 // else no system call
 		return p.locked(mu), true
@@ -70,6 +70,32 @@ func (p *thread) lock(mu *mutex) (machine.Step, bool) {
 		p.run.boost(p.th.Task.CPU(), mu.owner)
 	}
 	return mu.wait(), false
+}
+
+// steals takes a PI lock back from whom it was handed to, if that has not run since and goes
+// after p; rt_mutex_steal(). Who is robbed waits again, in his old place.
+func (p *thread) steals(mu *mutex) bool {
+	heir := mu.owner
+	if !mu.pi || heir.granted != mu {
+		return false
+	}
+	key := queueKey(p.th.Task.Prio())
+	earlier := false
+	if key.Deadline() && key == heir.key {
+		at, _ := p.th.Task.Deadline()
+		earlier = at < heir.deadline
+	}
+	if key >= heir.key && !earlier {
+		return false
+	}
+	heir.granted, heir.waits = nil, mu
+	heir.held, heir.robust = without(heir.held, mu), without(heir.robust, mu)
+	mu.waiters = insert(mu.waiters, heir)
+	return true
+}
+
+func without(list []*mutex, mu *mutex) []*mutex {
+	return slices.DeleteFunc(list, func(m *mutex) bool { return m == mu })
 }
 
 // wait is the step of a thread that has to wait for mu.
@@ -160,9 +186,9 @@ func (p *thread) release(mu *mutex) {
 	// will have to wait again.
 	mu.owner = nil
 	cpu := p.th.Task.CPU()
-	p.robust = slices.DeleteFunc(p.robust, func(h *mutex) bool { return h == mu })
+	p.robust = without(p.robust, mu)
 	if mu.pi {
-		p.held = slices.DeleteFunc(p.held, func(h *mutex) bool { return h == mu })
+		p.held = without(p.held, mu)
 		p.run.boost(cpu, p) // first down, then the wake: rt_mutex_futex_unlock()
 		if next != nil {
 			next.take(mu)
