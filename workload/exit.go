@@ -152,6 +152,7 @@ func (p *thread) enter() machine.Step {
 	}
 	p.dying = entered
 	r.leave(p)
+	p.granted = nil // it has that lock, and gives it up with the others
 	if r.OnExit != nil {
 		r.OnExit(p.th.Task)
 	}

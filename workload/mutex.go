@@ -49,6 +49,10 @@ func (p *thread) lock(mu *mutex) (machine.Step, bool) {
 		p.quiet = mu.ceiling == 0 // else no system call
 		return p.locked(mu), true
 	}
+	if mu.pi && mu.owner.dying >= released && !mu.spin {
+		// ESRCH: the kernel finds no such task, and glibc lets the thread wait for ever.
+		return blocked, false
+	}
 	waiting := slices.Contains(mu.waiters, p)
 	if !waiting && !mu.spin {
 		if step, enters := p.enterFutex(); enters {
