@@ -38,7 +38,7 @@ func (a *Analysis) late(w *latency.Wait, d due, add func(Interval)) {
 		i := p.interval(&lateWakeup, d.verdict)
 		i.Detail = "from the timer's expiry to its handler"
 		if w.Woken-d.at > interruptEntry {
-			i.Detail = "timer interrupt late: interrupts off or CPU stolen"
+			i.Detail = "timer interrupt late: interrupts off, CPU stolen, or no high-resolution timers"
 			i.Needs = []string{"irqsoff tracer", "steal time of the host"}
 		}
 		i.Evidence = append(d.evidence, Ref{w.Woken, w.Waker.CPU})

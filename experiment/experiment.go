@@ -133,7 +133,8 @@ func firstRuns(ctx context.Context, all []*trial, p *progress) error {
 func otherRuns(ctx context.Context, all []*trial, p *progress) error {
 	random := make(map[*Experiment]bool)
 	for _, t := range all {
-		if len(t.runs) > 1 && t.runs[0].hash != t.runs[1].hash {
+		// One run alone does not tell what is random: then nothing is called exact.
+		if len(t.runs) == 1 || t.runs[0].hash != t.runs[1].hash {
 			random[t.x] = true
 		}
 	}

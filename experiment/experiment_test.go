@@ -84,6 +84,19 @@ func taskAt(t *testing.T, c *Outcome, variant int, comm string) int {
 	return 0
 }
 
+// TestOneRunProvesNothing: with a single seed nobody knows what is random.
+func TestOneRunProvesNothing(t *testing.T) {
+	x := &Experiment{Scenario: "test.json", Plan: read(fixed), Tasks: []string{"ctl*"}, Variants: []Variant{{Name: "a"}, {Name: "b", Changes: []string{"task=ctl prio=50"}}}}
+	got, err := Run(context.Background(), []*Experiment{x}, Options{NoWorst: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := got[0].Variants[1].Tasks[0].AgainstMax
+	if !got[0].Random || d.Verdict != "none_shown" || d.Delta >= 0 || d.Note == "" {
+		t.Errorf("random %v, %+v", got[0].Random, *d)
+	}
+}
+
 // TestOverload: a round that ends after its next timer is late. 5 ms of work every 4 ms
 // never are in time.
 func TestOverload(t *testing.T) {

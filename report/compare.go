@@ -30,7 +30,10 @@ func (p *printer) sampling(c *result.Comparison) string {
 	if !c.Random {
 		return text + " · nothing random: one run of each, its numbers are exact"
 	}
-	return text + " · " + plural(runs, "run of each", "runs of each, with other seeds")
+	if runs == 1 {
+		return text + " · one run of each: nothing can be tested, --repeat runs more"
+	}
+	return text + " · " + count(runs) + " runs of each, with other seeds"
 }
 
 // comparison prints the tables of c.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,8 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/whylate/whylate/cases"
+	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/report"
 	"github.com/whylate/whylate/scenario"
+	"github.com/whylate/whylate/trace"
 )
 
 const caseLong = `Run one of the public discussions that whylate was made for: a latency that somebody
@@ -21,8 +24,8 @@ numbers. whylate list cases tells which there are.
 
 Each part is a scenario with variants that run with several seeds and are tested against the
 first; the longest wait of each variant is explained from its events. -o DIR keeps the
-scenarios, which run takes, the answer as text and JSON, and the events of the runs with the
-longest waits as trace.dat files, which explain takes.`
+scenarios, which run takes, the answer as text and JSON, and the events around the longest
+wait of each variant as trace.dat files, which explain takes.`
 
 const caseExamples = `  whylate case exit --quick
   whylate case throttle -o throttle
@@ -127,12 +130,13 @@ func (f *caseFlags) keep(cmd *cobra.Command, c *cases.Case, a *cases.Answer) err
 			return fmt.Errorf("writing a scenario: %w", err)
 		}
 	}
-	for _, w := range a.Worst {
+	for i := range a.Worst {
+		w := &a.Worst[i]
 		if w.In == nil {
 			continue
 		}
 		w.In.Trace = w.Part + "-" + w.Variant + ".dat"
-		if err := keepTrace(cmd, filepath.Join(f.dir, w.In.Trace), w.Setup); err != nil {
+		if err := keepTrace(cmd.Context(), filepath.Join(f.dir, w.In.Trace), w); err != nil {
 			return err
 		}
 	}
@@ -145,16 +149,30 @@ func (f *caseFlags) keep(cmd *cobra.Command, c *cases.Case, a *cases.Answer) err
 	})
 }
 
-// keepTrace writes the events of a run. trace.Create does not write over a file.
-func keepTrace(cmd *cobra.Command, name string, setup *scenario.Setup) error {
-	src, err := scenario.NewSource(setup)
+// Around a wait so much of its run is kept: more than two periods of throttling before it, in
+// which its budget was used up, and a little after it.
+const (
+	keepBefore event.Time = 2_200_000_000
+	keepAfter  event.Time = 100_000_000
+)
+
+// keepTrace writes the events around the longest wait of a run.
+func keepTrace(ctx context.Context, name string, w *cases.WorstRun) error {
+	src, err := scenario.NewSource(w.Setup)
 	if err != nil {
 		return err
 	}
+	// trace.Create does not write over a file.
 	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("writing a trace: %w", err)
 	}
-	if err := writeTrace(cmd.Context(), name, src); err != nil {
+	out, err := trace.Create(name, *src.Info(), src.Names())
+	if err != nil {
+		return fmt.Errorf("writing a trace: %w", err)
+	}
+	woken := w.Setup.Start + event.Time(w.In.WokenNS)
+	err = copyEvents(ctx, out, src, woken-keepBefore, woken+event.Time(w.In.WaitNS)+keepAfter)
+	if err = errors.Join(err, out.Close()); err != nil {
 		return fmt.Errorf("writing a trace: %w", err)
 	}
 	return nil

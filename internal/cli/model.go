@@ -251,10 +251,11 @@ func writeTrace(ctx context.Context, file string, src *scenario.Source) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(copyEvents(ctx, w, src), w.Close())
+	return errors.Join(copyEvents(ctx, w, src, event.NoTime, event.NoTime), w.Close())
 }
 
-func copyEvents(ctx context.Context, w trace.Writer, src *scenario.Source) error {
+// copyEvents writes the events of src from from to to, NoTime: all.
+func copyEvents(ctx context.Context, w trace.Writer, src *scenario.Source, from, to event.Time) error {
 	events, err := (&interruptible{src, ctx}).Events(event.Options{})
 	if err != nil {
 		return err
@@ -267,6 +268,12 @@ func copyEvents(ctx context.Context, w trace.Writer, src *scenario.Source) error
 		}
 		if err != nil {
 			return err
+		}
+		if from.Valid() && ev.Time < from {
+			continue
+		}
+		if to.Valid() && ev.Time > to {
+			return nil
 		}
 		if err := w.Write(ev); err != nil {
 			return err
