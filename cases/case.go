@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/whylate/whylate/event"
@@ -21,9 +22,14 @@ type Case struct {
 	Symptom string
 
 	parts      []part // the first is the main one
+	summary    []summary
 	objections []objection
 	limits     []string
 }
+
+// summary is a measure of another part that the main part shows too, in the variants that
+// both have.
+type summary struct{ part, measure, as, title string }
 
 // part is a scenario with variants that answers one question.
 type part struct {
@@ -120,7 +126,7 @@ func (c *Case) Run(ctx context.Context, o Options) (*Answer, error) {
 
 // answer fills in what the outcomes of the used parts say.
 func (c *Case) answer(used []*part, got []*experiment.Outcome, quick bool) *Answer {
-	r := &result.Case{Schema: "whylate.case/1", Case: c.Name, Title: c.Title, Symptom: c.Symptom, Quick: quick, Parts: []result.Comparison{}, Limits: c.limits}
+	r := &result.Case{Schema: "whylate.case/1", Case: c.Name, Title: c.Title, Symptom: c.Symptom, Quick: quick, Parts: []result.Comparison{}, Limits: append(slices.Clone(c.limits), limitOfTests)}
 	n := &numbers{parts: make(map[string]*result.Comparison)}
 	for i, out := range got {
 		if used[i].answer != nil {
@@ -136,6 +142,7 @@ func (c *Case) answer(used []*part, got []*experiment.Outcome, quick bool) *Answ
 		}
 		r.Objections = append(r.Objections, answer)
 	}
+	c.sumUp(n, &got[0].Comparison)
 	a := &Answer{Case: r}
 	for i, out := range got {
 		if i == 0 {
@@ -150,6 +157,45 @@ func (c *Case) answer(used []*part, got []*experiment.Outcome, quick bool) *Answ
 		}
 	}
 	return a
+}
+
+// sumUp copies measures of other parts into the main one.
+func (c *Case) sumUp(n *numbers, main *result.Comparison) {
+	for _, s := range c.summary {
+		from := n.parts[s.part]
+		if from == nil {
+			continue
+		}
+		main.Measures = append(main.Measures, result.Measure{Name: s.as, Title: s.title})
+		for i := range main.Variants {
+			to := &main.Variants[i]
+			v := variantOf(from, to.Name)
+			if v == nil {
+				continue
+			}
+			if ns, ok := v.Measures[s.measure]; ok {
+				to.Measures[s.as] = ns
+			}
+			if e, ok := v.Spread[s.measure]; ok {
+				to.Spread = with(to.Spread, s.as, e)
+			}
+			if d, ok := v.Against[s.measure]; ok {
+				to.Against = with(to.Against, s.as, d)
+			}
+		}
+	}
+}
+
+// limitOfTests is true of every case.
+const limitOfTests = "Each test is done at 5 %: of a hundred comparisons in which nothing differs about five show a difference. Where the table has ~ no difference was shown."
+
+// with returns m with a value more; m may be nil.
+func with[T any](m map[string]T, name string, value T) map[string]T {
+	if m == nil {
+		m = make(map[string]T)
+	}
+	m[name] = value
+	return m
 }
 
 // merge adds the diagnostics that are not there yet.

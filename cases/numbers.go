@@ -80,6 +80,28 @@ func maxOf(v *result.Variant, prefix string) int64 {
 	return most
 }
 
+// shown says what the tests against the first variant say of a measure: "A lower, B: no
+// difference shown".
+func shown(c *result.Comparison, name string) string {
+	var list []string
+	for i := range c.Variants {
+		v := &c.Variants[i]
+		d, ok := v.Against[name]
+		if !ok {
+			continue
+		}
+		switch d.Verdict {
+		case "none_shown":
+			list = append(list, v.Name+": no difference shown")
+		case "exact_same":
+			list = append(list, v.Name+": the same")
+		default:
+			list = append(list, v.Name+": "+strings.TrimPrefix(d.Verdict, "exact_"))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
 // words prints a length of time so that its size is seen: three digits and a unit.
 func words(ns int64) string {
 	switch {

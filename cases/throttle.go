@@ -55,10 +55,10 @@ func reading(id, file, question string, variants, quick []string, quickSeeds int
 }
 
 var throttleMeasures = []experiment.Measure{
-	lengths("dark", "the longest time without real-time tasks although one could run", "max"),
-	{Name: "dark_n", Title: "such times of 0.5 ms or more"},
-	lengths("response", "the application, from due to done: the longest", "max"),
-	{Name: "missed_ppm", Title: "its rounds that ended after their period", Assume: experiment.Normal},
+	lengths("dark", "window: a real-time task could run and none did", "max"),
+	{Name: "dark_n", Title: "windows of 0.5 ms or more"},
+	lengths("response", "the application, from due to done", "max"),
+	{Name: "missed_ppm", Title: "its rounds that were over too late", Assume: experiment.Normal},
 	{Name: "rt_ppm", Title: "CPU of real-time tasks while reading", Assume: experiment.Normal},
 	{Name: "read_bytes_per_s", Title: "reading", Assume: experiment.Normal},
 }

@@ -175,6 +175,10 @@ func chance(p float64) string {
 	return fmt.Sprintf("p=%.3f", p)
 }
 
+// mostIntervals is how many variants have room for their intervals in one table; Verbose
+// prints them all.
+const mostIntervals = 4
+
 // measures prints a table of the named measures, a row for each measure.
 func (p *printer) measures(c *result.Comparison) {
 	if len(c.Measures) == 0 {
@@ -190,7 +194,7 @@ func (p *printer) measures(c *result.Comparison) {
 	for _, m := range c.Measures {
 		row, some := []string{escape(m.Title)}, false
 		for i := range c.Variants {
-			cell := p.measure(&c.Variants[i], m.Name)
+			cell := p.measure(&c.Variants[i], m.Name, p.Verbose || len(c.Variants) <= mostIntervals)
 			some = some || cell != "-"
 			row = append(row, cell)
 		}
@@ -208,15 +212,16 @@ func (p *printer) measures(c *result.Comparison) {
 	}
 }
 
-// measure prints one measure of a variant, "-" where it has none.
-func (p *printer) measure(v *result.Variant, name string) string {
+// measure prints one measure of a variant, with its interval where wanted; "-" where it has
+// none.
+func (p *printer) measure(v *result.Variant, name string, intervals bool) string {
 	n, ok := v.Measures[name]
 	if !ok {
 		return "-"
 	}
 	number, unit := p.scale(name)
 	text := number(n) + unit
-	if e, ok := v.Spread[name]; ok {
+	if e, ok := v.Spread[name]; ok && intervals {
 		text = spread(&e, number) + unit
 	}
 	if d, ok := v.Against[name]; ok && d.Verdict == "none_shown" {
