@@ -109,6 +109,10 @@ var claims = map[string][]claim{
 			want := int64(second) - 960*ms*1_000_000/u
 			return u > 960_000 && u < 990_000 && abs(value(n, "ladder", "960", "dark_max_ns")-want) <= 2*ms
 		}},
+		{"windows are those of the recordings on 6.1-rt within a tick", func(n *numbers) bool {
+			return abs(value(n, "recorded", "950", "dark_max_ns")-52_000_000) <= 4*ms && abs(value(n, "recorded", "960", "dark_max_ns")-44_000_000) <= 4*ms &&
+				longest(n, "recorded", "off", "hi25") < ms/10
+		}},
 		{"95 of 100 ms give shorter windows than 950 of 1000", func(n *numbers) bool {
 			return value(n, "ladder", "95of100", "dark_max_ns")*2 < value(n, "ladder", "950", "dark_max_ns")
 		}},

@@ -27,6 +27,9 @@ var throttleCase = &Case{
 	parts: []part{
 		reading("ladder", "ladder.json", "", ladder, []string{"off", "980", "970", asIs, "950", "95of100"}, 4, answerLadder),
 		reading("ladder-fast", "ladder-fast.json", "The same with a card that answers faster, so that real-time tasks use a larger share of the CPU?", ladder, []string{"off", "970", asIs}, 4, answerLadder),
+		{id: "recorded", file: "recorded.json", question: "Does the model agree with recordings on 6.1-rt, where a task at SCHED_FIFO 22 spins?",
+			variants: []string{asIs, "960", "off"}, name: "950", seeds: 2, quickSeeds: 2, tasks: []string{"hi25*"},
+			measures: throttleMeasures[:2], watch: watchReads(readBytes), answer: answerRecordedWindows},
 		reading("remedies", "ladder.json", "Interrupt thread as SCHED_OTHER; no PREEMPT_RT, without and with forced interrupt threads; a kernel with fair servers?",
 			[]string{asIs, "irq-other", "mainline", "threadirqs", "6.12"}, nil, 4, answerRemedies),
 		reading("busy", "busy.json", "The same while an ordinary task computes all the time?",
@@ -85,6 +88,12 @@ func answerLadder(c *result.Comparison) string {
 		list = append(list, fmt.Sprintf(" %s ms: %s, %s, %s", v.Name, words(maxOf(v, "app")), words(v.Measures["dark_max_ns"]), words(window)))
 	}
 	return text + strings.Join(list, ";") + "."
+}
+
+// answerRecordedWindows stands beside the true answers of throttle950000, throttle960000-hog
+// and throttle-off.
+func answerRecordedWindows(c *result.Comparison) string {
+	return fmt.Sprintf("Longest window: %s (recorded, one window each: 52.0 ms at 950, 44.0 ms at 960, none with throttling off); a tick is 4 ms.", each(c, "dark_max_ns"))
 }
 
 // share prints millionths as a number with three decimals: 0.974.
