@@ -35,6 +35,11 @@ type Facts struct {
 	// ExitToldFirst: sched_process_exit comes before the task gives its memory back; up to
 	// 6.15 it comes after that.
 	ExitToldFirst Answer
+	// ExitDrains: pages that a dying task gives back gather in lists of its CPU, which at the
+	// end are emptied at once with interrupts off. Recorded on 6.1, not on 6.12 and not with
+	// PREEMPT_RT; from 5.14, which made those lists long, to 6.6, after which they are emptied in
+	// small batches.
+	ExitDrains Answer
 	// Flags is what the bits of common_flags and common_preempt_count mean.
 	Flags FlagFacts
 	// ReportedStates: prev_state of sched_switch has a form made for being shown (4.14 and
@@ -86,6 +91,7 @@ func Of(release string) Facts {
 	f.FairServer = answer(v.AtLeast(6, 12))
 	f.RTThrottling = answer(!v.AtLeast(6, 12))
 	f.ExitToldFirst = answer(v.AtLeast(6, 16))
+	f.ExitDrains = answer(v.AtLeast(5, 14) && !v.AtLeast(6, 7) && !rt)
 	f.Flags = flagFacts(v, rt)
 	f.ReportedStates = answer(v.AtLeast(4, 14))
 	return f

@@ -24,7 +24,7 @@ const typicalTable = "typical"
 var costTables = []CostTable{
 	{typicalTable, "a server processor of about 3 GHz with warm caches, in round figures; no measurement",
 		func(string) (Costs, error) { return DefaultCosts(), nil }},
-	{"qemu", "QEMU at one instruction per ns, with trace-cmd recording: fitted on recordings, for 6.1, 6.1-rt and 6.12-rt", qemuCosts},
+	{"qemu", "QEMU at one instruction per ns, with trace-cmd recording: fitted on recordings, for 6.1 and 6.12, each without and with -rt", qemuCosts},
 	{"zero", "whatever the machine itself does takes no time, and timers have no slack",
 		func(string) (Costs, error) { return Costs{}, nil }},
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/sched"
 	"github.com/whylate/whylate/workload"
 )
@@ -128,6 +129,39 @@ func TestExitTeardownOnPaper(t *testing.T) {
 		r.wantStory(t, "victim", c.story)
 		if diff := cmp.Diff(c.waits, r.waits("cyclic")); diff != "" {
 			t.Errorf("normalize %d: waits of the cyclic task (-want +got):\n%s", c.normalize, diff)
+		}
+	}
+}
+
+// TestFreeListsAreEmptiedAtTheEnd: with DrainsAtOnce a part of giving the pages back is left
+// for the end and done with interrupts off, so that even a more important task comes late;
+// the exit as a whole takes as long. On PREEMPT_RT nothing is held off.
+func TestFreeListsAreEmptiedAtTheEnd(t *testing.T) {
+	costs := onPaper
+	costs.ExitDrain = 400 * us
+	for _, c := range []struct {
+		drains  bool
+		preempt sched.PreemptModel
+		woken   event.Time // due at 6,300 µs
+	}{{false, sched.PreemptVoluntary, 6300 * us}, {true, sched.PreemptVoluntary, 6650 * us}, {true, sched.PreemptFull, 6650 * us}, {true, sched.PreemptRT, 6300 * us}} {
+		config := machine.Config{Sched: sched.DefaultConfig(1)}
+		config.Sched.Preempt = c.preempt
+		high := task("high", 20, every(6300*us), runFor(1*us))
+		high.Comm = "high"
+		r := playOn(t, config, 20*ms, &workload.Spec{Duration: 9 * ms, Costs: costs, DrainsAtOnce: c.drains,
+			Tasks: []workload.Task{high, victim(&sched.Attr{Policy: sched.RR, Priority: 11}, ended(5*ms))}})
+		// Whatever high does comes on top where it is not held off.
+		end, woken := event.NoTime, event.NoTime
+		for i := range r.events {
+			switch ev := &r.events[i]; {
+			case ev.Kind == event.SchedWaking && r.names.String(ev.TaskComm) == "high" && ev.Time > 1*ms && woken == event.NoTime:
+				woken = ev.Time
+			case ev.Kind == event.SchedProcessExit && r.names.String(ev.TaskComm) == "victim":
+				end = ev.Time
+			}
+		}
+		if woken != c.woken || end < 6650*us || end > 6651*us {
+			t.Errorf("drains %t, preemption model %v: high woke at %d ns, want %d; the memory was back at %d, want 6,650 µs", c.drains, c.preempt, woken, c.woken, end)
 		}
 	}
 }

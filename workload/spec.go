@@ -43,6 +43,9 @@ type Spec struct {
 	// the memory is given back, as in kernels from 6.16 on.
 	Normalize Normalize
 	ToldFirst bool
+	// DrainsAtOnce: of what a dying task gives back, Costs.ExitDrain is left for the end and
+	// done with interrupts off; never with PREEMPT_RT.
+	DrainsAtOnce bool
 	// NoSyscalls leaves out the events of exit, exit_group and sched_yield.
 	NoSyscalls bool
 

@@ -9,8 +9,9 @@ import (
 // teardown is how far exit_mmap() has come.
 type teardown struct {
 	begun    bool
-	unmapped int64 // pages that are unmapped and not given back yet
-	pieces   bool  // the pieces of the address space are done
+	unmapped int64      // pages that are unmapped and not given back yet
+	pieces   bool       // the pieces of the address space are done
+	left     event.Time // of giving back, for the end
 }
 
 // The sizes in which memory is given back; mm/mmu_gather.c, mm/page_alloc.c.
@@ -24,7 +25,9 @@ const (
 // mmput(). Unmapping looks after each page whether it should make way, so it can be
 // preempted there under every model. Giving back holds a lock of the CPU's free lists:
 // for pcpBatch pages where the kernel can be preempted, for listBatch where it cannot
-// anyway; on PREEMPT_RT that lock sleeps, and nothing is held off.
+// anyway; on PREEMPT_RT that lock sleeps, and nothing is held off. Kernels that let long
+// lists gather empty them at the end with interrupts off: whoever drops the last reference to
+// the address space does, here always the dying task.
 func (p *thread) exitMM() machine.Step {
 	g, d, c := p.group, &p.tear, &p.run.spec.Costs
 	if !d.begun {
@@ -45,6 +48,10 @@ func (p *thread) exitMM() machine.Step {
 	case !d.pieces:
 		d.pieces = true
 		return p.tearDown(pages(g.mm.VMAs, c.ExitVMA), c.ExitVMA)
+	case d.left > 0:
+		step := machine.Step{Kind: machine.StepRun, Mode: machine.IRQsOff, NS: d.left}
+		d.left = 0
+		return step
 	}
 	p.dying = freed
 	return inKernel(0)
@@ -70,5 +77,11 @@ func (p *thread) giveBack() machine.Step {
 	n = min(n, d.unmapped)
 	d.unmapped -= n
 	step.NS = r.spec.Teardown.of(pages(n, r.spec.Costs.ExitFree))
+	if r.spec.DrainsAtOnce && r.m.Preempt() != sched.PreemptRT {
+		// The first pages only go into the lists of the CPU; what that saves is paid at the end.
+		now := min(step.NS, max(0, r.spec.Teardown.of(r.spec.Costs.ExitDrain)-d.left))
+		d.left += now
+		step.NS -= now
+	}
 	return step
 }
