@@ -23,7 +23,6 @@ type trial struct {
 	random  bool
 	worst   *result.Worst
 	worstAt *scenario.Setup // the run that it is from
-	diags   []result.Diagnostic
 }
 
 // observed is what one run gave.
