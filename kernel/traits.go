@@ -37,18 +37,32 @@ type Traits struct {
 	// KTimers: the softirqs of timers run in threads of their own, ktimers/N (the RT patch
 	// from 6.0 on).
 	KTimers bool
+	// KTimersAtExit: they are woken at the end of the interrupt that raised something for
+	// them, not at once (6.12-rt).
+	KTimersAtExit bool
+	// SleepersInSoftirq: on PREEMPT_RT the sleep timers of fair tasks expire in the softirq
+	// HRTIMER (from the RT patch of 4.16 on; before, all of them expired in the interrupt).
+	SleepersInSoftirq bool
+	// KsoftirqdPriority is that of ksoftirqd/N where it is SCHED_FIFO, as in early RT
+	// patches; 0: SCHED_OTHER.
+	KsoftirqdPriority int
+	// KsoftirqdFirst: softirqs wait for ksoftirqd while that is runnable (4.9 to 6.4).
+	KsoftirqdFirst bool
+	// HandlersIRQsOff: handlers that are forced into threads (threadirqs) keep interrupts
+	// off there, but on PREEMPT_RT (from 5.12 on).
+	HandlersIRQsOff bool
 }
 
 // traits by profile, as the kernels of a distribution are built: Debian's where it has one.
 // Confirmed by recordings: 6.1, 6.1-rt, 6.12 and 6.12-rt.
 var traits = map[string]Traits{
-	"3.4-rt":  {Preempt: PreemptRT, GRUBBeforeMax: true, RTRuntimeShare: true, RTTimerKeepsGrid: true},
-	"4.11":    {Preempt: PreemptVoluntary, GRUBBeforeMax: true, TTWUQueue: true, RTRuntimeShare: true},
-	"6.1":     {Preempt: PreemptVoluntary, StatRuntimeRT: true, GRUBBeforeMax: true, TTWUQueue: true},
-	"6.1-rt":  {Preempt: PreemptRT, Lazy: true, StatRuntimeRT: true, GRUBBeforeMax: true, RTPushIPI: true, KTimers: true},
-	"6.12":    {Preempt: PreemptVoluntary, StatRuntimeRT: true, StatNoVruntime: true, TTWUQueue: true},
-	"6.12-rt": {Preempt: PreemptRT, Lazy: true, StatRuntimeRT: true, StatNoVruntime: true, RTPushIPI: true, KTimers: true},
-	"6.18":    {Preempt: PreemptVoluntary, StatRuntimeRT: true, StatNoVruntime: true, TTWUQueue: true, ServersCounted: true},
+	"3.4-rt":  {Preempt: PreemptRT, GRUBBeforeMax: true, RTRuntimeShare: true, KsoftirqdPriority: 1, RTTimerKeepsGrid: true},
+	"4.11":    {Preempt: PreemptVoluntary, KsoftirqdFirst: true, GRUBBeforeMax: true, TTWUQueue: true, RTRuntimeShare: true},
+	"6.1":     {Preempt: PreemptVoluntary, KsoftirqdFirst: true, HandlersIRQsOff: true, StatRuntimeRT: true, GRUBBeforeMax: true, TTWUQueue: true},
+	"6.1-rt":  {Preempt: PreemptRT, SleepersInSoftirq: true, Lazy: true, StatRuntimeRT: true, GRUBBeforeMax: true, RTPushIPI: true, KTimers: true},
+	"6.12":    {Preempt: PreemptVoluntary, HandlersIRQsOff: true, StatRuntimeRT: true, StatNoVruntime: true, TTWUQueue: true},
+	"6.12-rt": {Preempt: PreemptRT, SleepersInSoftirq: true, KTimersAtExit: true, Lazy: true, StatRuntimeRT: true, StatNoVruntime: true, RTPushIPI: true, KTimers: true},
+	"6.18":    {Preempt: PreemptVoluntary, HandlersIRQsOff: true, StatRuntimeRT: true, StatNoVruntime: true, TTWUQueue: true, ServersCounted: true},
 }
 
 // Traits returns what a model of the profile has to know; the zero Traits for a profile

@@ -16,6 +16,10 @@ type cpu struct {
 	hard    *Line         // whose handler that work is, nil: none
 	stolen  event.Time    // until when the hypervisor has it
 	own     LayerKind     // what the own work is for
+	soft    *softirqs     // nil: there never were any
+	timers  []*timer      // armed hrtimers that expire in interrupts, by expiry
+	laters  []*timer      // those that expire in softirqs
+	tickAt  event.Time    // when it ticks next, if it does
 	ready   engine.Handle // the end of that
 	irqs    []engine.Item // interrupts that wait
 	// entered: the first of them has been paid for. awake: one was served before it, so the
@@ -45,6 +49,13 @@ func (m *Machine) advance(c event.CPU) {
 		if len(cp.irqs) > 0 && m.irqsOn(cp) {
 			m.serveFirst(c)
 			continue
+		}
+		if s := cp.soft; s != nil {
+			if more, busy := m.exitIRQ(c, s); busy {
+				return
+			} else if more {
+				continue
+			}
 		}
 		cp.awake, cp.inTimers = false, false
 		th, _ := m.Sched.Curr(c).Data.(*Thread)
@@ -104,14 +115,16 @@ func (m *Machine) shouldSchedule(c event.CPU, th *Thread) (preempt, should bool)
 	model := m.cfg.Sched.Preempt
 	anywhere := model != sched.PreemptNone && model != sched.PreemptVoluntary
 	switch {
-	case th.hold && th.owed:
+	case th.hold && th.owed && (th.mode != BHOff || model != sched.PreemptRT):
 		return true, false
+	case th.bhOff && th.owed && model != sched.PreemptRT && m.softirqs(c).pending != 0:
+		return true, false // local_bh_enable() does them first
 	case th.atPoint && !anywhere:
 		return true, true
 	case th.owed:
 		return true, model != sched.PreemptNone // between two steps
 	}
-	return true, anywhere && th.mode == Kernel
+	return true, anywhere && th.mode == Kernel || th.mode == BHOff && model == sched.PreemptRT
 }
 
 // schedule lets the scheduler choose and stops the work of a thread that has to go.
@@ -129,6 +142,9 @@ func (m *Machine) schedule(c event.CPU, preempt bool) {
 // pause stops the work that goes on on c and keeps what is left of it.
 func (m *Machine) pause(c event.CPU) {
 	cp := &m.cpus[c]
+	if cp.soft != nil {
+		cp.soft.stop(m)
+	}
 	th := cp.running
 	if th == nil {
 		return
@@ -184,9 +200,12 @@ func (m *Machine) askProgram(c event.CPU, th *Thread, steps int) {
 	}
 	th.done, th.notified = false, false
 	m.disarm(c, th)
-	th.next = th.Program.Next(m, th)
-	th.begun = true
-	if s := &th.next; s.Kind == StepBlock || s.Kind == StepSleep && s.NS > m.now {
+	step, softirqs := m.betweenSteps(c, th)
+	if !softirqs {
+		step = th.Program.Next(m, th)
+	}
+	th.next, th.begun = step, true
+	if s := &th.next; s.Kind == StepBlock || s.Kind == StepSleep && s.NS+s.Slack > m.now {
 		if s.State == event.StateRunnable {
 			s.State = event.StateSleeping
 		}

@@ -41,7 +41,7 @@ func (m *Machine) SetTimer(t sched.Timer, at event.Time) {
 		return
 	case sched.TimerDL, sched.TimerInactive:
 		th, k := ofTask(t)
-		m.arm(t.CPU, th, k, at)
+		m.arm(t.CPU, th, k, at, 0)
 		return
 	}
 	m.CancelTimer(t)
@@ -106,13 +106,13 @@ type shape struct {
 var shapes = [event.NumKinds]shape{
 	event.SchedSwitch: {2, true}, event.SchedWaking: {2, true}, event.SchedWakeup: {3, true}, event.SchedWakeupNew: {2, true},
 	event.SchedMigrateTask: {3, true}, event.SchedStatRuntime: {2, true}, event.SchedPISetprio: {3, true},
-	event.IRQHandlerEntry: {0, true}, event.IRQHandlerExit: {0, true},
+	event.IRQHandlerEntry: {0, true}, event.IRQHandlerExit: {0, true}, event.SoftirqRaise: {0, true},
 	event.HrtimerStart: {1, true}, event.HrtimerExpireEntry: {0, true}, event.HrtimerExpireExit: {0, true}, event.HrtimerCancel: {1, true},
 }
 
 // Emit completes an event and hands it to the sink.
 func (m *Machine) Emit(c event.CPU, ev *event.Event) {
-	if m.sink == nil {
+	if !m.listens(ev.Kind) {
 		return
 	}
 	ev.Time, ev.CPU = m.now, c
@@ -133,6 +133,9 @@ func (m *Machine) Emit(c event.CPU, ev *event.Event) {
 		}
 		irqsOff = irqsOff || th.mode == IRQsOff
 	}
+	if s := m.cpus[c].soft; s != nil && s.inIRQ.begun || th != nil && th.pass != nil && th.pass.begun {
+		ev.Flags |= event.SoftIRQ
+	}
 	ev.MigrateDisable = uint8(min(cur.MigrateDisabled(), 255))
 	if m.irq == c {
 		ev.Flags |= event.HardIRQ
@@ -149,6 +152,9 @@ func (m *Machine) Emit(c event.CPU, ev *event.Event) {
 	}
 	m.sink(ev)
 }
+
+// listens reports whether events of a kind are made.
+func (m *Machine) listens(k event.Kind) bool { return m.sink != nil && m.cfg.Without&(1<<k) == 0 }
 
 // probe is something that leaves no event.
 type probe uint8

@@ -17,6 +17,9 @@ func (m *Machine) interrupt(it engine.Item) {
 		return // it was stopped when the CPU went idle
 	}
 	cp := &m.cpus[c]
+	if it.What == itemSleep && cp.soft != nil && cp.soft.sleepers && m.inSoftirq(&it) {
+		return // the softirq that is on its way sees to it, so the timer was not programmed
+	}
 	if m.free && len(cp.irqs) == 0 && m.irqsOn(cp) {
 		m.serve(c, &it)
 		return
@@ -51,7 +54,7 @@ func (m *Machine) irqsOn(cp *cpu) bool {
 func (m *Machine) serveFirst(c event.CPU) {
 	cp := &m.cpus[c]
 	it := cp.irqs[0]
-	if cost := m.entry(c, it.What); cost > 0 && !cp.entered {
+	if cost := m.entry(c, &it); cost > 0 && !cp.entered {
 		cp.entered = true
 		m.spendFor(c, LayerLocal, cost)
 		return
@@ -71,7 +74,8 @@ func isTimer(what uint32) bool {
 }
 
 // entry is what it costs to get into an interrupt, or to the next timer of the same one.
-func (m *Machine) entry(c event.CPU, what uint32) event.Time {
+func (m *Machine) entry(c event.CPU, it *engine.Item) event.Time {
+	what := it.What
 	k, cp := &m.cfg.Costs, &m.cpus[c]
 	cost := event.Time(0)
 	if !cp.inTimers || !isTimer(what) {
@@ -82,7 +86,9 @@ func (m *Machine) entry(c event.CPU, what uint32) event.Time {
 	}
 	switch what {
 	case itemSleep:
-		cost += k.Wake
+		if !m.inSoftirq(it) {
+			cost += k.Wake
+		}
 	case itemTick:
 		cost += k.Tick
 	}
@@ -116,7 +122,19 @@ func (m *Machine) serve(c event.CPU, it *engine.Item) {
 	case itemTick:
 		w = m.Sched.SchedulerTick(c)
 	}
+	if isTimer(it.What) {
+		m.expireEarly(c)
+	}
 	m.irq = before
 	m.charge(c, &w)
+	m.leaveIRQ(c)
+}
+
+// leaveIRQ ends an interrupt on c: the CPU looks whether softirqs are to be done, and
+// whether to schedule.
+func (m *Machine) leaveIRQ(c event.CPU) {
+	if s := m.cpus[c].soft; s != nil {
+		s.exit = true
+	}
 	m.ask(c)
 }

@@ -36,6 +36,8 @@ func (m *Machine) Layer(c event.CPU) Layer {
 		return Layer{Kind: LayerIRQ, IRQ: cp.hard.irq.Number, Name: cp.hard.name}
 	case cp.busy > m.now:
 		return Layer{Kind: cp.own}
+	case cp.soft != nil && cp.soft.inIRQ.begun:
+		return Layer{Kind: LayerSoftirq, Vec: cp.soft.inIRQ.vec}
 	}
 	return Layer{}
 }

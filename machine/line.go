@@ -34,6 +34,11 @@ type IRQ struct {
 	// in the thread, or behind Hard where there is none.
 	Hard, Work Span
 	Threading  Threading
+	// Softirq: when its work is done it raises SoftirqVec (event.SoftirqNetRx …), which then
+	// has SoftirqWork to do.
+	Softirq     bool
+	SoftirqVec  int64
+	SoftirqWork Span
 	// Attr is of the thread; nil: SCHED_FIFO 50.
 	Attr *sched.Attr
 
@@ -67,6 +72,8 @@ type Line struct {
 
 	wanted  bool // IRQTF_RUNTHREAD: the thread should run the handler
 	working bool // it does
+
+	softRaised bool // its softirq has work to do that it has not begun
 
 	devices []*Device
 	arrival event.Time // of the arrivals that come by themselves: the next on the grid
@@ -122,13 +129,16 @@ func (m *Machine) AddIRQ(irq IRQ) (*Line, error) {
 }
 
 func (m *Machine) checkIRQ(irq *IRQ) error {
-	for _, s := range []Span{irq.Hard, irq.Work} {
+	for _, s := range []Span{irq.Hard, irq.Work, irq.SoftirqWork} {
 		if s.Min < 0 || s.Max < s.Min {
 			return errSpan
 		}
 	}
 	if irq.Every < 0 || irq.Offset < 0 || irq.Jitter < 0 || irq.Number < 0 {
 		return errors.New("a time or a number is negative")
+	}
+	if irq.Softirq && (irq.SoftirqVec < 0 || irq.SoftirqVec >= numVectors) {
+		return fmt.Errorf("there is no softirq %d", irq.SoftirqVec)
 	}
 	for _, c := range irq.CPUs {
 		if c < 0 || int(c) >= len(m.cpus) {
@@ -270,49 +280,67 @@ func (m *Machine) endHard(c event.CPU) {
 	m.irq = before
 	l.serving = false
 	l.send()
-	m.ask(c)
+	m.leaveIRQ(c)
 }
 
-// finish says that the work of the handler is done.
+// finish says that the work of the handler is done; what is left may be that of its
+// softirq. One that is raised again before it has begun has its work to do once.
 func (l *Line) finish(c event.CPU) {
 	for _, d := range l.devices {
 		d.served(c)
 	}
-	if l.irq.Done != nil {
-		l.irq.Done(c)
+	switch {
+	case !l.irq.Softirq:
+		if l.irq.Done != nil {
+			l.irq.Done(c)
+		}
+	case !l.softRaised:
+		l.softRaised = true
+		s := l.m.softirqs(c)
+		s.work[l.irq.SoftirqVec] = append(s.work[l.irq.SoftirqVec], l)
+		l.m.raiseSoftirq(c, l.irq.SoftirqVec)
 	}
 }
 
 // Next is the program of the thread; irq_thread(). Behind the work the line is opened again
 // (irq_finalize_oneshot()): what waits there is served at once, before the thread sleeps.
+// Then it does the softirqs that it raised, with local_bh_enable().
 func (l *Line) Next(m *Machine, th *Thread) Step {
+	c := th.Task.CPU()
 	if l.working {
 		l.working = false
-		l.finish(th.Task.CPU())
+		m.forbidSoftirqs(c, th)
+		l.finish(c)
 		l.masked = false
-		if l.send(); l.sent {
-			return Step{Kind: StepRun, Mode: Kernel}
-		}
+		l.send()
+		return Step{Kind: StepRun, Mode: BHOff}
 	}
 	if !l.wanted {
 		return Step{Kind: StepBlock}
 	}
 	l.wanted, l.working = false, true
-	return Step{Kind: StepRun, NS: l.irq.Work.draw(l.random), Mode: l.mode()}
+	mode := l.mode()
+	if mode != Kernel {
+		m.forbidSoftirqs(c, th)
+	}
+	return Step{Kind: StepRun, NS: l.irq.Work.draw(l.random), Mode: mode, Hold: true}
 }
 
 // mode is how the thread works. Forced threads have softirqs off, and kernels that are not
 // PREEMPT_RT run their handler with interrupts off; irq_forced_thread_fn().
 func (l *Line) mode() Mode {
-	if l.irq.Threading == ThreadAlways || l.m.cfg.Sched.Preempt == sched.PreemptRT {
+	switch {
+	case l.irq.Threading == ThreadAlways:
 		return Kernel
+	case l.m.rt() || l.m.cfg.Interrupts.HandlersBHOff:
+		return BHOff
 	}
 	return IRQsOff
 }
 
 // emitIRQ says that a handler begins or ends.
 func (m *Machine) emitIRQ(c event.CPU, kind event.Kind, l *Line) {
-	if m.sink == nil {
+	if !m.listens(kind) {
 		return
 	}
 	ev := &m.ev

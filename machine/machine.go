@@ -26,10 +26,31 @@ type Config struct {
 	// ThreadIRQs: handlers of devices run in threads where they do not say no (the boot
 	// parameter threadirqs); PREEMPT_RT always does so.
 	ThreadIRQs bool
+	// Interrupts says how the kernel deals with interrupts.
+	Interrupts Interrupts
+	// Without are kinds of events that are not made, as if nobody had recorded them.
+	Without event.KindSet
 	// Seed is of all random lengths and distances of interrupts and devices.
 	Seed uint64
 	// DLTimerEvents: the timers of the scheduler leave hrtimer events, as in a kernel.
 	DLTimerEvents bool
+}
+
+// Interrupts says how a kernel deals with interrupts, beside its preemption model.
+type Interrupts struct {
+	// KTimers: the softirqs of timers run in threads ktimers/N of SCHED_FIFO 1 where handlers
+	// do. KTimersAtExit: these are woken when the interrupt ends, not when it raises them.
+	KTimers, KTimersAtExit bool
+	// SleepersInSoftirq: on PREEMPT_RT the sleep timers of fair tasks expire in the softirq
+	// HRTIMER; those of others always do so in the interrupt.
+	SleepersInSoftirq bool
+	// DaemonPriority is that of ksoftirqd/N, which is SCHED_FIFO then; 0: SCHED_OTHER.
+	DaemonPriority int
+	// DaemonFirst: while ksoftirqd/N is runnable, softirqs wait for it.
+	DaemonFirst bool
+	// HandlersBHOff: handlers that are forced into threads have interrupts on, where the
+	// kernel is not PREEMPT_RT.
+	HandlersBHOff bool
 }
 
 // NoHZ says when a CPU does without its tick, by the kernel's configuration.
@@ -47,6 +68,7 @@ const (
 	itemWork     uint32 = iota // Arg: CPU. The current stretch of work is over.
 	itemReady                  // Arg: CPU. It is done with its own work.
 	itemCall                   // Arg: index in calls
+	itemSoftirq                // Arg: CPU. The softirq in interrupt context is done.
 	itemArrival                // Arg: line. An interrupt that comes by itself.
 	itemRaise                  // Arg: device. It raises its interrupt.
 	itemIRQ                    // Arg: index in calls
@@ -219,6 +241,8 @@ func (m *Machine) handle(it engine.Item) {
 		m.ask(event.CPU(it.Arg))
 	case itemCall:
 		m.call(it.Arg)
+	case itemSoftirq:
+		m.softirqDone(event.CPU(it.Arg))
 	case itemArrival:
 		m.lines[it.Arg].arrive()
 	case itemRaise:

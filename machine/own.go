@@ -9,6 +9,8 @@ import (
 const (
 	ownStopper = iota // migration/N
 	ownIRQ            // irq/NUMBER-NAME
+	ownSoftirq        // ksoftirqd/N
+	ownTimers         // ktimers/N
 )
 
 // ownThread makes a thread of the kernel that belongs to c and sleeps, as it does since the

@@ -16,6 +16,7 @@ const (
 	Kernel          // in kernel mode, preemptible where the kernel preempts itself
 	PreemptOff      // with preemption off
 	IRQsOff         // with interrupts off: timers and interrupts of this CPU wait
+	BHOff           // with softirqs off: so is preemption, but on PREEMPT_RT
 )
 
 // StepKind is what a task does next.
@@ -40,6 +41,9 @@ type Step struct {
 	NS    event.Time
 	Mode  Mode
 	State event.State
+	// Slack of a StepSleep is how much later than NS it may end, where no other timer of the
+	// CPU expires meanwhile.
+	Slack event.Time
 	// CondResched is the distance of the cond_resched() calls in Kernel work, in ns of that
 	// work; 0: there are none. Only PREEMPT_NONE and PREEMPT_VOLUNTARY need them.
 	CondResched event.Time
@@ -80,6 +84,9 @@ type Thread struct {
 	endPoint  bool       // its end is one
 	hold      bool       // its mode goes on beyond its end
 	notified  bool       // its program is to be asked before it goes on in user mode
+
+	bhOff bool         // it has softirqs off
+	pass  *softirqPass // its handling of softirqs, nil: it never did
 
 	timers [numTimers]timer
 	told   bool // sched_process_exit was emitted
@@ -152,6 +159,9 @@ func (m *Machine) execute(c event.CPU, th *Thread) {
 	case StepRun:
 		th.mode, th.remaining, th.points, th.toPoint = s.Mode, max(s.NS, 0), 0, 0
 		th.endPoint, th.hold = s.Point, s.Hold
+		if s.Mode == BHOff {
+			m.forbidSoftirqs(c, th)
+		}
 		if s.Mode == Kernel {
 			th.points = max(s.CondResched, 0)
 		}
@@ -175,7 +185,7 @@ func (m *Machine) block(c event.CPU, th *Thread, s *Step) {
 		return
 	}
 	if s.Kind == StepSleep {
-		m.arm(c, th, sleepTimer, s.NS)
+		m.arm(c, th, sleepTimer, s.NS, s.Slack)
 	}
 	m.schedule(c, false)
 }

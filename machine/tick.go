@@ -25,7 +25,8 @@ func (m *Machine) startTick(c event.CPU) {
 	if m.queue.Pending(cp.tick) || !m.needsTick(c) {
 		return
 	}
-	cp.tick = m.queue.Push(engine.Item{At: m.nextTick(m.now + 1), Rank: rankTick, What: itemTick, Arg: int64(c)})
+	cp.tickAt = m.nextTick(m.now + 1)
+	cp.tick = m.queue.Push(engine.Item{At: cp.tickAt, Rank: rankTick, What: itemTick, Arg: int64(c)})
 }
 
 // nextTick returns the first tick of the machine at t or later. All CPUs tick at the same

@@ -16,24 +16,33 @@ const (
 	numTimers
 )
 
-// timer is an hrtimer that belongs to a thread.
+// timer is an hrtimer that belongs to a thread. It may expire from early on, in an
+// interrupt that another timer causes, and causes one itself when it is due.
 type timer struct {
-	handle engine.Handle
-	turn   uint32    // an expiry of an older turn is none
-	cpu    event.CPU // that armed it, and will serve it
-	armed  bool
-	due    event.Time // as it was asked for
+	handle     engine.Handle
+	turn       uint32    // an expiry of an older turn is none
+	cpu        event.CPU // that armed it, and will serve it
+	kind       timerKind
+	armed      bool
+	softirq    bool // it expires in the softirq HRTIMER
+	early, due event.Time
+	thread     *Thread
 }
 
-// arm starts a timer of th on c, or moves it.
-func (m *Machine) arm(c event.CPU, th *Thread, k timerKind, at event.Time) {
+// arm starts a timer of th on c, or moves it. It may expire by slack later than at.
+func (m *Machine) arm(c event.CPU, th *Thread, k timerKind, at, slack event.Time) {
 	m.stopTimer(th, k)
 	t := &th.timers[k]
-	t.cpu, t.armed, t.due = c, true, at
+	t.cpu, t.armed, t.early, t.due, t.thread, t.kind = c, true, at, at+slack, th, k
+	t.softirq = k == sleepTimer && m.cfg.Interrupts.SleepersInSoftirq && m.rt() && !realTime(th.Task.Attr.Policy)
+	m.enlist(t)
 	what := itemSleep + uint32(k)
-	t.handle = m.queue.Push(engine.Item{At: m.expiry(at), Rank: rankTimer, What: what, Arg: int64(th.id) | int64(t.turn)<<32})
+	t.handle = m.queue.Push(engine.Item{At: m.expiry(t.due), Rank: rankTimer, What: what, Arg: int64(th.id) | int64(t.turn)<<32})
 	m.emitTimer(c, event.HrtimerStart, th, k, at)
 }
+
+// realTime is task_is_realtime(): by the task's own policy, whatever it has inherited.
+func realTime(p sched.Policy) bool { return p == sched.FIFO || p == sched.RR || p == sched.Deadline }
 
 // expiry is when a timer really expires: without high resolution at a tick.
 func (m *Machine) expiry(at event.Time) event.Time {
@@ -49,6 +58,7 @@ func (m *Machine) stopTimer(th *Thread, k timerKind) {
 	t := &th.timers[k]
 	if t.armed {
 		m.queue.Cancel(t.handle)
+		m.delist(t)
 		t.armed = false
 		t.turn = (t.turn + 1) & (1<<31 - 1)
 	}
@@ -67,9 +77,20 @@ func (m *Machine) timerOf(it *engine.Item) (*Thread, timerKind) {
 // sleepOver is the expiry of a sleep timer.
 func (m *Machine) sleepOver(c event.CPU, it *engine.Item) {
 	th, _ := m.timerOf(it)
-	if th == nil {
-		return
+	switch {
+	case th == nil:
+	case th.timers[sleepTimer].softirq:
+		if s := m.softirqs(c); !s.sleepers {
+			s.sleepers = true
+			m.raiseSoftirq(c, event.SoftirqHrtimer)
+		}
+	default:
+		m.wakeSleeper(c, th)
 	}
+}
+
+// wakeSleeper is hrtimer_wakeup().
+func (m *Machine) wakeSleeper(c event.CPU, th *Thread) {
 	m.stopTimer(th, sleepTimer)
 	m.emitTimer(c, event.HrtimerExpireEntry, th, sleepTimer, m.now)
 	m.Wake(c, th)
@@ -119,7 +140,7 @@ func newWords(names *event.Names) words {
 }
 
 func (m *Machine) emitTimer(c event.CPU, kind event.Kind, th *Thread, k timerKind, at event.Time) {
-	if m.sink == nil || k != sleepTimer && !m.cfg.DLTimerEvents {
+	if !m.listens(kind) || k != sleepTimer && !m.cfg.DLTimerEvents {
 		return
 	}
 	ev := &m.ev
@@ -127,7 +148,7 @@ func (m *Machine) emitTimer(c event.CPU, kind event.Kind, th *Thread, k timerKin
 	ev.Kind, ev.Arg = kind, timerAddress(th, k)
 	switch kind {
 	case event.HrtimerStart:
-		ev.Func, ev.Arg2, ev.Arg3 = m.words.timers[k], int64(at), int64(at)
+		ev.Func, ev.Arg2, ev.Arg3 = m.words.timers[k], int64(at), int64(th.timers[k].due)
 	case event.HrtimerExpireEntry:
 		ev.Func, ev.Arg2 = m.words.timers[k], int64(at)
 	}

@@ -28,10 +28,10 @@ func (b *builder) hardware(w *rtapp.Whylate) error {
 
 func (b *builder) irq(q *rtapp.IRQ) (workload.IRQ, error) {
 	irq := workload.IRQ{Post: b.semaphore(q.Post)}
-	if q.Softirq != "" {
-		return irq, fmt.Errorf("softirqs are %w", ErrNotModelled)
-	}
 	m := &irq.IRQ
+	if m.Softirq = q.Softirq != ""; m.Softirq {
+		m.SoftirqVec, m.SoftirqWork = rtapp.SoftirqVector(q.Softirq), machine.Span(q.SoftirqWork)
+	}
 	m.Number, m.Name = splitIRQ(q.Name)
 	m.CPUs = cpusOf(q.CPUs)
 	m.Hard, m.Work = machine.Span(q.Hard), machine.Span(q.Work)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/kernel"
+	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/sched"
 )
 
@@ -63,6 +64,13 @@ func (k *Kernel) config(cpus int) sched.Config {
 		}
 	}
 	return c
+}
+
+// interrupts is how this kernel deals with interrupts.
+func (k *Kernel) interrupts() machine.Interrupts {
+	t := k.Profile.Traits()
+	return machine.Interrupts{KTimers: t.KTimers, KTimersAtExit: t.KTimersAtExit, SleepersInSoftirq: t.SleepersInSoftirq,
+		DaemonPriority: t.KsoftirqdPriority, DaemonFirst: t.KsoftirqdFirst, HandlersBHOff: !t.HandlersIRQsOff}
 }
 
 // bandwidth is a share of a CPU in the scheduler's unit of 1 << 20; negative: no limit.

@@ -88,7 +88,7 @@ func (p *Plan) Setup() (*Setup, error) {
 		load.PID = firstPID
 	}
 	s := &Setup{Kernel: k, Load: &load, Limits: slices.Clone(p.Notes)}
-	s.Machine = machine.Config{Sched: k.config(cpus), Costs: costs.Machine, DLTimerEvents: true, Seed: load.Seed}
+	s.Machine = machine.Config{Sched: k.config(cpus), Costs: costs.Machine, DLTimerEvents: true, Seed: load.Seed, Interrupts: k.interrupts()}
 	s.Machine.Sched.CPUsPerLLC = p.CPUsPerLLC
 	f := k.facts()
 	load.ToldFirst, load.DrainsAtOnce = f.ExitToldFirst == kernel.Yes, f.ExitDrains == kernel.Yes

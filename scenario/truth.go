@@ -105,12 +105,15 @@ func (w *witness) holder(t *sched.Task) truth.Holder {
 	}
 	h.Boosted = h.Prio < h.Normal
 	h.Mode = modes[th.Mode()]
+	if th.Mode() == machine.BHOff && w.m.Preempt() == sched.PreemptRT {
+		h.Mode = truth.Kernel // softirqs off do not keep anybody from the CPU there
+	}
 	h.Dying = w.log.ExitOf(t.PID) != event.NoTime
 	return h
 }
 
 // modes are the witness's words for the machine's.
-var modes = [...]truth.Mode{machine.User: truth.User, machine.Kernel: truth.Kernel, machine.PreemptOff: truth.PreemptOff, machine.IRQsOff: truth.IRQsOff}
+var modes = [...]truth.Mode{machine.User: truth.User, machine.Kernel: truth.Kernel, machine.PreemptOff: truth.PreemptOff, machine.IRQsOff: truth.IRQsOff, machine.BHOff: truth.PreemptOff}
 
 // rules are the classes by their names.
 var rules = map[string]truth.Rule{"stop": truth.Stop, "dl": truth.Deadline, "rt": truth.RealTime, "fair": truth.Fair, "idle": truth.Idle}

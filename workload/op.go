@@ -89,7 +89,7 @@ func (p *thread) sleepUntil(at event.Time) machine.Step {
 	if p.exitAt != event.NoTime && p.task.Exit.Signal == 0 {
 		at = min(at, max(p.exitAt, p.run.m.Now()))
 	}
-	return machine.Step{Kind: machine.StepSleep, NS: at + p.run.slack(p.th.Task), State: event.StateSleeping}
+	return machine.Step{Kind: machine.StepSleep, NS: at, Slack: p.run.slack(p.th.Task), State: event.StateSleeping}
 }
 
 // slack is the timer slack of t: real-time and deadline tasks have none, boosted ones

@@ -51,7 +51,7 @@ func (p *process) Next(m *machine.Machine, _ *machine.Thread) machine.Step {
 	}
 	if r.spec.Duration >= 0 && !p.slept {
 		p.slept = true
-		return machine.Step{Kind: machine.StepSleep, NS: m.Now() + r.spec.Duration + r.slack(p.th.Task)}
+		return machine.Step{Kind: machine.StepSleep, NS: m.Now() + r.spec.Duration, Slack: r.slack(p.th.Task)}
 	}
 	if p.slept && !r.stopping {
 		r.stopping = true

@@ -3,13 +3,12 @@ package workload
 import (
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/machine"
-	"github.com/whylate/whylate/sched"
 )
 
 // Section is time in the kernel that a task spends while it works: Length every so often.
 type Section struct {
 	Mode          machine.Mode
-	BH            bool // softirqs are off: preemption too, but on PREEMPT_RT
+	BH            bool // softirqs are off, and are done at its end
 	Length, Every Span
 }
 
@@ -95,8 +94,8 @@ func (p *thread) section(s *section) machine.Step {
 	}
 	s.toNext = p.drawn(s.Every)
 	step := machine.Step{Kind: machine.StepRun, Mode: s.Mode, NS: p.drawn(s.Length)}
-	if s.BH && p.run.m.Preempt() != sched.PreemptRT {
-		step.Mode = machine.PreemptOff
+	if s.BH {
+		step.Mode = machine.BHOff
 	}
 	return step
 }

@@ -10,6 +10,9 @@ import (
 // softirqWords are the kernel's names of the softirq vectors, as in /proc/softirqs.
 var softirqWords = []string{"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"}
 
+// SoftirqVector is the number of a softirq by its name; −1 for a name that is none.
+func SoftirqVector(name string) int64 { return int64(slices.Index(softirqWords, name)) }
+
 // sectionWords are the kinds of kernel sections.
 var sectionWords = []string{"kernel", "preempt_off", "irqs_off", "bh_off"}
 
