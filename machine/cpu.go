@@ -112,8 +112,7 @@ func (m *Machine) shouldSchedule(c event.CPU, th *Thread) (preempt, should bool)
 	case !full:
 		return false, false
 	}
-	model := m.cfg.Sched.Preempt
-	anywhere := model != sched.PreemptNone && model != sched.PreemptVoluntary
+	model, anywhere := m.cfg.Sched.Preempt, m.anywhere()
 	switch {
 	case th.hold && th.owed && (th.mode != BHOff || model != sched.PreemptRT):
 		return true, false
@@ -125,6 +124,12 @@ func (m *Machine) shouldSchedule(c event.CPU, th *Thread) (preempt, should bool)
 		return true, model != sched.PreemptNone // between two steps
 	}
 	return true, anywhere && th.mode == Kernel || th.mode == BHOff && model == sched.PreemptRT
+}
+
+// anywhere reports whether the kernel can be preempted wherever preemption is on.
+func (m *Machine) anywhere() bool {
+	model := m.cfg.Sched.Preempt
+	return model != sched.PreemptNone && model != sched.PreemptVoluntary
 }
 
 // schedule lets the scheduler choose and stops the work of a thread that has to go.

@@ -162,7 +162,8 @@ func (m *Machine) execute(c event.CPU, th *Thread) {
 		if s.Mode == BHOff {
 			m.forbidSoftirqs(c, th)
 		}
-		if s.Mode == Kernel {
+		// Where the kernel can be preempted anywhere its cond_resched() do nothing.
+		if s.Mode == Kernel && !m.anywhere() {
 			th.points = max(s.CondResched, 0)
 		}
 		if th.owed = s.NS <= 0; th.owed {
