@@ -4,10 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/explain"
 	"github.com/whylate/whylate/result"
 	"github.com/whylate/whylate/scenario"
+	"github.com/whylate/whylate/workload"
 )
 
 // restarted is a supervisor that waits for the death of a process and forks the next one.
@@ -32,6 +35,12 @@ const restarted = `{
 // explained runs a plan with its changes and explains it.
 func explained(t *testing.T, file string, changes ...string) *result.Explain {
 	t.Helper()
+	return explainedWith(t, file, func(*scenario.Setup) {}, changes...)
+}
+
+// explainedWith lets alter change the setup before.
+func explainedWith(t *testing.T, file string, alter func(*scenario.Setup), changes ...string) *result.Explain {
+	t.Helper()
 	plan, err := scenario.Read("exit.json", []byte(file), scenario.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -45,6 +54,7 @@ func explained(t *testing.T, file string, changes ...string) *result.Explain {
 	if err != nil {
 		t.Fatal(err)
 	}
+	alter(setup)
 	src, err := scenario.NewSource(setup)
 	if err != nil {
 		t.Fatal(err)
@@ -113,5 +123,84 @@ func TestChangesOfTheTeardown(t *testing.T) {
 		if err == nil {
 			t.Errorf("%s was taken", bad)
 		}
+	}
+}
+
+// TestHowAnExitIsShown: where it begins is proven by the system call or by SIGKILL; without
+// either, as in the recordings, it is likely, since the run began with a wake; of a signal that
+// dumps core it is told that the run ended so, and the dump is no part of the exit.
+func TestHowAnExitIsShown(t *testing.T) {
+	one := func(exit string) string {
+		return `{"global": {"duration": 1, "lock_pages": true}, "tasks": {
+			"cyclic": {"policy": "SCHED_FIFO", "priority": 10, "cpus": [0], "loop": -1, "timer": {"ref": "unique", "period": 2000}, "run": 10},
+			"dies": {"policy": "SCHED_RR", "priority": 11, "cpus": [0], "loop": -1, "sleep": 1000000}},
+			"whylate": {"kernel": "6.1-rt", "cpus": 1, "tasks": {"dies": {"mm_bytes": "64MiB", "exit": ` + exit + `}}}}`
+	}
+	for _, c := range []struct {
+		exit, verdict string
+		calls         bool
+	}{
+		{`{"after": "201ms"}`, "proven", true},
+		{`{"after": "201ms"}`, "likely", false},
+		{`{"after": "201ms", "signal": "SIGKILL"}`, "proven", true},
+		{`{"after": "201ms", "signal": "SIGTERM"}`, "proven", false},
+	} {
+		out := explainedWith(t, one(c.exit), func(s *scenario.Setup) { s.Load.NoSyscalls = !c.calls })
+		if n, ns := behindExit(out, "cyclic", c.verdict); n == 0 || ns < 5*ms {
+			t.Errorf("%s, system calls told: %v: %d waits of %d ns behind an exit that is %s", c.exit, c.calls, n, ns, c.verdict)
+		}
+	}
+	dump := explained(t, one(`{"after": "201ms", "signal": "SIGSEGV", "core_bytes": "16MiB"}`))
+	if _, ns := behindExit(dump, "cyclic", "proven"); ns > 1*ms {
+		t.Errorf("%d ns are proven to be the exit behind a core dump: nothing shows where it began", ns)
+	}
+}
+
+// TestWhereAnExitIsInTheWay: pinned beside the cyclic task it delays that; on another CPU it
+// delays only who is there. One that may go anywhere, with exit_normalize=rt, makes way.
+func TestWhereAnExitIsInTheWay(t *testing.T) {
+	file := func(cpus string) string {
+		return `{"global": {"duration": 1, "lock_pages": true}, "tasks": {
+			"here": {"policy": "SCHED_FIFO", "priority": 10, "cpus": [0], "loop": -1, "timer": {"ref": "unique", "period": 2000}, "run": 10},
+			"there": {"policy": "SCHED_FIFO", "priority": 10, "cpus": [1], "loop": -1, "timer": {"ref": "unique", "period": 2000}, "run": 10},
+			"dies": {"policy": "SCHED_RR", "priority": 11, ` + cpus + `"loop": -1, "sleep": 1000000}},
+			"whylate": {"kernel": "6.1-rt", "cpus": 2, "tasks": {"dies": {"mm_bytes": "64MiB", "exit": {"after": "201ms"}}}}}`
+	}
+	for _, c := range []struct {
+		cpus        string
+		here, there bool
+	}{{`"cpus": [0], `, true, false}, {`"cpus": [1], `, false, true}} {
+		out := explained(t, file(c.cpus))
+		_, here := behindExit(out, "here", "proven")
+		_, there := behindExit(out, "there", "proven")
+		if (here > 5*ms) != c.here || (there > 5*ms) != c.there {
+			t.Errorf("%s: %d ns here, %d ns there", c.cpus, here, there)
+		}
+	}
+	out := explained(t, file(""))
+	_, here := behindExit(out, "here", "proven")
+	_, there := behindExit(out, "there", "proven")
+	if (here > 5*ms) == (there > 5*ms) {
+		t.Errorf("not pinned: %d ns here, %d ns there: it should be in the way of one of them", here, there)
+	}
+	out = explained(t, file(""), "set exit_normalize=rt")
+	_, here = behindExit(out, "here", "proven")
+	_, there = behindExit(out, "there", "proven")
+	if here+there > 1*ms {
+		t.Errorf("with exit_normalize=rt: %d ns here, %d ns there", here, there)
+	}
+}
+
+// TestLocksOfAFile: what "locks" says of a mutex, wherever it stands among the others.
+func TestLocksOfAFile(t *testing.T) {
+	plan, err := scenario.Read("locks.json", []byte(`{"global": {"duration": 1, "pi_enabled": true}, "tasks": {"a": {"loop": 1,
+		"lock0": "plain", "unlock0": "plain", "lock1": "spin", "unlock1": "spin", "lock2": "top", "unlock2": "top", "lock3": "rest", "unlock3": "rest"}},
+		"whylate": {"locks": {"top": {"protocol": "protect", "ceiling": 60}, "spin": {"kind": "spinlock"}, "plain": {"protocol": "none", "robust": true}}}}`), scenario.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []workload.Mutex{{Robust: true}, {Spin: true}, {Ceiling: 60}, {PI: true}}
+	if diff := cmp.Diff(want, plan.Load.Mutexes); diff != "" {
+		t.Errorf("mutexes (-want +got):\n%s", diff)
 	}
 }
