@@ -81,7 +81,7 @@ func sectionOf(s *rtapp.KernelSection) workload.Section {
 	case "irqs_off":
 		w.Mode = machine.IRQsOff
 	case "bh_off":
-		w.BH = true
+		w.Mode = machine.BHOff
 	}
 	return w
 }

@@ -29,7 +29,7 @@ func drawMortal(t *rapid.T, n int) Task {
 			Signal: rapid.SampledFrom([]int64{0, 9, 11, 15}).Draw(t, "signal"), Core: int64(rapid.IntRange(0, 1<<20).Draw(t, "core"))}
 	}
 	if rapid.Bool().Draw(t, "section") {
-		task.Sections = []Section{{Mode: rapid.SampledFrom([]machine.Mode{machine.Kernel, machine.PreemptOff, machine.IRQsOff}).Draw(t, "mode"),
+		task.Sections = []Section{{Mode: rapid.SampledFrom([]machine.Mode{machine.Kernel, machine.PreemptOff, machine.IRQsOff, machine.BHOff}).Draw(t, "mode"),
 			Length: Span{1000, 300_000}, Every: Span{100_000, 2_000_000}}}
 	}
 	var ops []Op

@@ -8,7 +8,6 @@ import (
 // Section is time in the kernel that a task spends while it works: Length every so often.
 type Section struct {
 	Mode          machine.Mode
-	BH            bool // softirqs are off, and are done at its end
 	Length, Every Span
 }
 
@@ -93,11 +92,7 @@ func (p *thread) section(s *section) machine.Step {
 		return inKernel(p.run.spec.Costs.Fault)
 	}
 	s.toNext = p.drawn(s.Every)
-	step := machine.Step{Kind: machine.StepRun, Mode: s.Mode, NS: p.drawn(s.Length)}
-	if s.BH {
-		step.Mode = machine.BHOff
-	}
-	return step
+	return machine.Step{Kind: machine.StepRun, Mode: s.Mode, NS: p.drawn(s.Length)}
 }
 
 // drawn is a random length of a span, of the thread's own stream.
