@@ -92,8 +92,24 @@ func TestWhateverDies(t *testing.T) {
 		}
 		if !refused {
 			buried(t, r, freed)
+			bandwidthIsBack(t, r, cpus)
 		}
 	})
+}
+
+// bandwidthIsBack: when nobody is left, deadline tasks that need all there is are admitted.
+func bandwidthIsBack(t *rapid.T, r *Run, cpus int) {
+	for _, p := range r.threads {
+		if !p.th.Dead() {
+			return
+		}
+	}
+	for n := range cpus {
+		a := sched.Attr{Policy: sched.Deadline, Runtime: 9_400_000, Deadline: 10_000_000, Period: 10_000_000}
+		if _, err := r.m.Sched.NewTask(event.PID(5000+n), 0, a, nil); err != nil {
+			t.Errorf("deadline task %d of %d: %v", n, cpus, err)
+		}
+	}
 }
 
 // buried looks at a run whose time is over.
