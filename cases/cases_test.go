@@ -27,11 +27,15 @@ type claim struct {
 	holds func(*numbers) bool
 }
 
-// longest is the longest wait of the case's task in a variant of a part.
+// longest is the longest wait of the case's task in a variant of a part, of cyclictest what it
+// would print.
 func longest(n *numbers, part, variant, task string) int64 {
 	v := variantOf(n.parts[part], variant)
 	if v == nil {
 		return -1
+	}
+	if strings.HasPrefix(task, "cyclictest") {
+		return latestOf(v, task)
 	}
 	return maxOf(v, task)
 }
@@ -59,27 +63,31 @@ var claims = map[string][]claim{
 			return w.Causes[0].Kind == "exit_teardown" && w.Causes[0].Verdict == "proven" && strings.HasPrefix(w.Causes[0].Comm, "victim")
 		}},
 		{"the wait grows with the memory, by about what the death takes for each MB", func(n *numbers) bool {
-			death, wait := value(n, "sizes", none, "death_ns_per_mb"), value(n, "sizes", none, "rt_wait_ns_per_mb")
-			return death > 0 && wait > death*8/10 && wait < death*12/10 && value(n, "sizes", changeA, "rt_wait_ns_per_mb") < death/100
+			death, wait := value(n, "sizes", none, "death_ns_per_mb"), value(n, "sizes", none, "rt_latency_ns_per_mb")
+			return death > 0 && wait > death*8/10 && wait < death*12/10 && value(n, "sizes", changeA, "rt_latency_ns_per_mb") < death/100
+		}},
+		{"on 6.1 without PREEMPT_RT a part of ms remains with change A, on 6.12 and with PREEMPT_RT it does not", func(n *numbers) bool {
+			at := func(v string) int64 { return value(n, "preempt-recorded", v, "rt_latency_mb256_max_ns") }
+			return at("A-6.1") > ms && at("A-6.1-full") > ms && at("A") < ms && at("A-6.12") < ms
 		}},
 		{"with the costs of the recordings, waits behind 64 and 256 MB are those of the recordings within 5 %", func(n *numbers) bool {
 			near := func(name string, recorded int64) bool {
 				ns := value(n, "recorded", none, name)
 				return ns > recorded*95/100 && ns < recorded*105/100
 			}
-			return near("rt_wait_mb64_max_ns", 35_768_100) && near("rt_wait_mb256_max_ns", 142_341_500) && near("rt_wait_ns_per_mb", 557_000)
+			return near("rt_latency_mb64_max_ns", 35_768_100) && near("rt_latency_mb256_max_ns", 142_341_500) && near("rt_latency_ns_per_mb", 557_000)
 		}},
 		{"a task that drops its priority itself delays nobody, a killed one cannot", func(n *numbers) bool {
-			return value(n, "kinds", none, "rt_wait_polite_max_ns") < ms/10 && value(n, "kinds", none, "rt_wait_killed_max_ns") > ms
+			return value(n, "kinds", none, "rt_latency_polite_max_ns") < ms/10 && value(n, "kinds", none, "rt_latency_killed_max_ns") > ms
 		}},
 		{"pinned or not, it delays whoever is on its CPU", func(n *numbers) bool {
-			return value(n, "kinds", none, "rt_wait_pinned_max_ns") > ms && value(n, "kinds", none, "rt_wait_free_max_ns") > ms
+			return value(n, "kinds", none, "rt_latency_pinned_max_ns") > ms && value(n, "kinds", none, "rt_latency_free_max_ns") > ms
 		}},
 		{"change A forgets deadline tasks, B does not", func(n *numbers) bool {
-			return value(n, "kinds", changeA, "rt_wait_dl_max_ns") > ms && value(n, "kinds", changeB, "rt_wait_dl_max_ns") < ms/10
+			return value(n, "kinds", changeA, "rt_latency_dl_max_ns") > ms && value(n, "kinds", changeB, "rt_latency_dl_max_ns") < ms/10
 		}},
 		{"neither change helps against a core dump, which takes longer than the exit", func(n *numbers) bool {
-			return value(n, "kinds", changeA, "rt_wait_core_max_ns") > value(n, "kinds", none, "rt_wait_killed_max_ns") && value(n, "kinds", changeB, "rt_wait_core_max_ns") > value(n, "kinds", none, "rt_wait_killed_max_ns")
+			return value(n, "kinds", changeA, "rt_latency_core_max_ns") > value(n, "kinds", none, "rt_latency_killed_max_ns") && value(n, "kinds", changeB, "rt_latency_core_max_ns") > value(n, "kinds", none, "rt_latency_killed_max_ns")
 		}},
 		{"on an idle machine the restart takes as long as before; with real-time load it takes several times as long", func(n *numbers) bool {
 			idle, busy := "restart-idle", "restart-busy"

@@ -21,7 +21,7 @@ func watchSizes(victims ...string) func(*experiment.Context) experiment.Watcher 
 // divide: the slope is then about 0.
 func (s sizes) Values(end event.Time) map[string]int64 {
 	m := s.deaths.Values(end)
-	for _, of := range []struct{ slope, name, which string }{{"death_ns_per_mb", "death_", "_p50_ns"}, {"rt_wait_ns_per_mb", "rt_wait_", "_max_ns"}} {
+	for _, of := range []struct{ slope, name, which string }{{"death_ns_per_mb", "death_", "_p50_ns"}, {"rt_latency_ns_per_mb", "rt_latency_", "_max_ns"}} {
 		first, last := "", ""
 		for _, v := range s.victims {
 			if _, ok := m[of.name+v+of.which]; ok {

@@ -13,8 +13,8 @@ import (
 // deaths measures what the deaths of processes do to others:
 //
 //	death_KIND      from the signal or the call of exit to the news for the parent
-//	rt_wait_KIND    waits of cyclictest that overlap a death
-//	fair_wait_KIND  the same of fair tasks
+//	rt_latency_KIND what cyclictest would print during a death: from when its timer was due
+//	fair_wait_KIND  waits of fair tasks that overlap a death
 //	told            from the beginning of the death until the supervisor runs
 //	restart         … until its new service is at work
 //	lock            … until who waited for a lock of the dying task runs
@@ -129,28 +129,31 @@ func (d *deaths) schedSwitch(ev *event.Event, x *death) {
 	}
 }
 
-// Wait takes in the waits that overlap one of the last two deaths: a longer one has seen both.
+// Wait takes in the waits of fair tasks.
 func (d *deaths) Wait(w *latency.Wait) {
-	comm := d.names.String(w.Comm)
-	group := "rt_wait_"
-	switch {
-	case w.Kind != latency.Wakeup || w.Open():
-		return
-	case strings.HasPrefix(comm, "fair"):
-		group = "fair_wait_"
-	case !strings.HasPrefix(comm, "cyclictest"):
-		return
+	if w.Kind == latency.Wakeup && !w.Open() && strings.HasPrefix(d.names.String(w.Comm), "fair") {
+		d.overlap("fair_wait_", w.Woken, w.OnCPU)
 	}
+}
+
+// Round takes in the rounds of cyclictest. A wait would begin with the wake: what kept the
+// timer's interrupt from coming would be missing.
+func (d *deaths) Round(l *scenario.Round) {
+	if strings.HasPrefix(d.names.String(l.Comm), "cyclictest") {
+		d.overlap("rt_latency_", l.End-experiment.TimerLatency(l), l.End)
+	}
+}
+
+// overlap adds what lasted from from to to, if that overlaps one of the last two deaths: what
+// is longer has seen both.
+func (d *deaths) overlap(group string, from, to event.Time) {
 	for _, x := range []*death{d.last, d.before} {
-		if x != nil && w.OnCPU > x.began && (x.told == event.NoTime || w.Woken < x.told) {
-			d.tally.add(group+x.kind, w.Length())
+		if x != nil && to > x.began && (x.told == event.NoTime || from < x.told) {
+			d.tally.add(group+x.kind, int64(to-from))
 			return
 		}
 	}
 }
-
-// Round is of no interest.
-func (d *deaths) Round(*scenario.Round) {}
 
 // Values gives the medians and maxima.
 func (d *deaths) Values(event.Time) map[string]int64 {

@@ -61,10 +61,15 @@ func each(c *result.Comparison, name string) string {
 }
 
 // maxima lists the longest wait of the tasks whose name begins so, in all variants.
-func maxima(c *result.Comparison, prefix string) string {
+func maxima(c *result.Comparison, prefix string) string { return inAll(c, prefix, maxOf) }
+
+// latest lists the largest latency of their timers, in all variants.
+func latest(c *result.Comparison, prefix string) string { return inAll(c, prefix, latestOf) }
+
+func inAll(c *result.Comparison, prefix string, of func(*result.Variant, string) int64) string {
 	var list []string
 	for i := range c.Variants {
-		list = append(list, c.Variants[i].Name+" "+words(maxOf(&c.Variants[i], prefix)))
+		list = append(list, c.Variants[i].Name+" "+words(of(&c.Variants[i], prefix)))
 	}
 	return strings.Join(list, ", ")
 }
@@ -75,6 +80,18 @@ func maxOf(v *result.Variant, prefix string) int64 {
 	for i := range v.Tasks {
 		if t := &v.Tasks[i]; strings.HasPrefix(t.Comm, prefix) {
 			most = max(most, t.Wakeup.MaxNS)
+		}
+	}
+	return most
+}
+
+// latestOf returns the largest latency of a timer of the tasks of v whose name begins so: it
+// also has what kept the timer's interrupt from coming.
+func latestOf(v *result.Variant, prefix string) int64 {
+	most := int64(0)
+	for i := range v.Tasks {
+		if t := &v.Tasks[i]; strings.HasPrefix(t.Comm, prefix) {
+			most = max(most, t.Timer.MaxNS)
 		}
 	}
 	return most

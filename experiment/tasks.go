@@ -63,8 +63,8 @@ func mainRows(rows []*row) []*row {
 }
 
 func (p *pooled) add(r *row) {
-	p.rounds += r.rounds
-	p.misses += r.misses
+	p.rounds.latency.Merge(&r.rounds.latency)
+	p.rounds.misses += r.rounds.misses
 	p.preempted.Merge(&r.preempted)
 	if r.wakeup.Count() == 0 {
 		return
@@ -88,7 +88,7 @@ func (r *row) urgent() int {
 
 func (p *pooled) result(random bool) result.Varied {
 	return result.Varied{Comm: p.comm, PID: int32(p.pid), Class: p.class.String(), Prio: result.Prio(p.prio),
-		Wakeup: waits(&p.wakeup), Preempted: waits(&p.preempted), Rounds: p.rounds, Misses: p.misses,
+		Wakeup: waits(&p.wakeup), Preempted: waits(&p.preempted), Timer: waits(&p.rounds.latency), Misses: p.rounds.misses,
 		RunP99: estimate(p.p99, Nothing, random), RunMax: estimate(p.max, Nothing, random)}
 }
 

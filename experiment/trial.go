@@ -31,7 +31,7 @@ type observed struct {
 	rows  []*row
 	value map[string]int64
 	diags []event.Diagnostic
-	worst event.Time // longest wakeup wait of the tasks that matter most
+	worst event.Time // how late one of the tasks that matter most was
 }
 
 // row is one task in one class and priority.
@@ -41,8 +41,19 @@ type row struct {
 	class             cause.Class
 	prio              event.Prio
 	wakeup, preempted latency.Series
-	rounds, misses    int64
+	rounds            timerRounds
 }
+
+// timerRounds are the rounds of a task that ended in a sleep to its timer.
+type timerRounds struct {
+	latency latency.Series // of all of them
+	misses  int64          // those that came too late to sleep
+}
+
+// TimerLatency is how late a round with one timer was: what cyclictest prints of it. It counts
+// from when the timer was due to when the task looked at the clock. One that came too late to
+// sleep at all was late by what its slack lacks.
+func TimerLatency(r *scenario.Round) event.Time { return max(r.WakeupLatency, -r.Slack, 0) }
 
 func newTrial(x *Experiment, i int) (*trial, error) {
 	v := &x.Variants[i]
@@ -102,8 +113,8 @@ type observer struct {
 	last    event.Time
 	rows    map[rowKey]*row
 	list    []*row
-	rounds  map[event.PID]*[2]int64 // rounds with a timer, and those that were late
-	longest [3]event.Time           // by urgency of the task
+	rounds  map[event.PID]*timerRounds
+	longest [3]event.Time // by urgency of the task
 }
 
 type rowKey struct {
@@ -113,7 +124,7 @@ type rowKey struct {
 }
 
 func newObserver(x *Experiment, src *scenario.Source, setup *scenario.Setup) *observer {
-	o := &observer{x: x, names: src.Names(), rows: make(map[rowKey]*row), rounds: make(map[event.PID]*[2]int64), hash: newHash()}
+	o := &observer{x: x, names: src.Names(), rows: make(map[rowKey]*row), rounds: make(map[event.PID]*timerRounds), hash: newHash()}
 	o.state = timeline.NewTracker(src.Info().Machine, o.names)
 	o.waits = latency.NewTracker(o.state, o.wait)
 	if x.Watch != nil {
@@ -141,12 +152,12 @@ func (o *observer) round(r *scenario.Round) {
 	}
 	n := o.rounds[r.PID]
 	if n == nil {
-		n = new([2]int64)
+		n = &timerRounds{}
 		o.rounds[r.PID] = n
 	}
-	n[0]++
+	n.latency.Add(int64(TimerLatency(r)))
 	if r.Slack < 0 {
-		n[1]++
+		n.misses++
 	}
 }
 
@@ -178,7 +189,8 @@ func (o *observer) wait(w *latency.Wait) {
 	o.longest[r.urgent()] = max(o.longest[r.urgent()], event.Time(w.Length()))
 }
 
-// worst is the longest wait of the tasks for whom it matters most, if there are any.
+// worst is the longest wait, or the largest latency of a timer, of the tasks for whom it
+// matters most, if there are any.
 func (o *observer) worst() event.Time {
 	for _, ns := range o.longest {
 		if ns > 0 {
@@ -192,7 +204,8 @@ func (o *observer) finish(diags []event.Diagnostic) observed {
 	o.waits.Finish()
 	for _, r := range o.list {
 		if n := o.rounds[r.pid]; n != nil {
-			r.rounds, r.misses = n[0], n[1]
+			r.rounds = *n
+			o.longest[r.urgent()] = max(o.longest[r.urgent()], event.Time(n.latency.Max()))
 		}
 	}
 	ob := observed{hash: o.hash.sum, rows: o.list, diags: diags, worst: o.worst()}

@@ -58,9 +58,9 @@ func (p *printer) variedTasks(c *result.Comparison) {
 		hidden, keys = len(keys)-mostVaried, keys[:mostVaried]
 	}
 	first := c.Variants[0].Name
-	head := []string{"TASK", "VARIANT", "AS", "WAITS", "P50", "P99", "MAX", "LATE ROUNDS", "MAX OF A RUN", "P99 AGAINST " + escape(first), "MAX AGAINST " + escape(first)}
+	head := []string{"TASK", "VARIANT", "AS", "WAITS", "P50", "P99", "MAX", "TIMER MAX", "MISSED", "MAX OF A RUN", "P99 AGAINST " + escape(first), "MAX AGAINST " + escape(first)}
 	if !c.Random {
-		head[8] = ""
+		head[9] = ""
 	}
 	rows := [][]string{head}
 	for _, k := range keys {
@@ -74,7 +74,7 @@ func (p *printer) variedTasks(c *result.Comparison) {
 		}
 	}
 	p.line("\n%s, %s", p.bold("wakeup waits"), p.unit())
-	p.columns("", "lllrrrrr", rows)
+	p.columns("", "lllrrrrrr", rows)
 	if hidden > 0 {
 		p.line("%s more; --task chooses, --all shows them", plural(int64(hidden), "task", "tasks"))
 	}
@@ -112,16 +112,16 @@ func variedOf(v *result.Variant, k variedKey) *result.Varied {
 
 func (p *printer) variedRow(name, variant string, t *result.Varied, random bool) []string {
 	s := &t.Wakeup
-	misses := "-"
-	if t.Rounds > 0 {
-		misses = count(t.Misses) + " of " + count(t.Rounds)
+	timer, misses := "-", "-"
+	if t.Timer.Waits > 0 {
+		timer, misses = p.number(t.Timer.MaxNS), count(t.Misses)+" of "+count(t.Timer.Waits)
 	}
 	spread := ""
 	if random {
 		spread = p.estimate(&t.RunMax)
 	}
 	return []string{name, escape(variant), classWord(t.Class, t.Prio), count(s.Waits), approximately(s) + p.number(s.P50NS),
-		approximately(s) + p.number(s.P99NS), p.number(s.MaxNS), misses, spread, p.difference(t.AgainstP99, p.number), p.difference(t.AgainstMax, p.number)}
+		approximately(s) + p.number(s.P99NS), p.number(s.MaxNS), timer, misses, spread, p.difference(t.AgainstP99, p.number), p.difference(t.AgainstMax, p.number)}
 }
 
 // estimate prints a middle with where it lies: "12.3 (11.9–13.0)"; with too few runs for that

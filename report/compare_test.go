@@ -23,7 +23,7 @@ func TestCompare(t *testing.T) {
 		Variants: []result.Variant{
 			{Name: "as-is", Runs: 10, Measures: map[string]int64{"restart_ns": 11_000_000, "read_bytes_per_s": 2_600_000},
 				Spread: map[string]result.Estimate{"restart_ns": median(11_000_000, 10_000_000, 12_000_000, 97)},
-				Tasks:  []result.Varied{{Comm: "ctl", PID: 311, Class: "rt", Prio: 19, Wakeup: waits(2500, 1_200, 300_000, 2_003_000), Rounds: 2500, Misses: 3, RunMax: median(2_000_000, 1_900_000, 2_003_000, 97)}},
+				Tasks:  []result.Varied{{Comm: "ctl", PID: 311, Class: "rt", Prio: 19, Wakeup: waits(2500, 1_200, 300_000, 2_003_000), Timer: waits(2500, 1_500, 310_000, 2_104_000), Misses: 3, RunMax: median(2_000_000, 1_900_000, 2_003_000, 97)}},
 				Worst:  &result.Worst{Late: wait, Seed: 7}},
 			{Name: "A", Runs: 10, Measures: map[string]int64{"restart_ns": 12_000_000, "share_ppm": 974_012},
 				Spread:  map[string]result.Estimate{"restart_ns": median(12_000_000, 10_000_000, 12_000_000, 0)},

@@ -51,8 +51,9 @@ type Varied struct {
 	Prio      Prio   `json:"prio"`
 	Wakeup    Waits  `json:"wakeup"`
 	Preempted Waits  `json:"preempted"`
-	// Rounds counts the uses of timers, Misses those that came after their time.
-	Rounds int64 `json:"rounds"`
+	// Timer has the rounds that end in a sleep to a timer, from when that was due to when the
+	// task looked at the clock, as cyclictest does; Misses are those too late to sleep.
+	Timer  Waits `json:"timer"`
 	Misses int64 `json:"misses"`
 	// RunP99 and RunMax are the median of the runs' own percentiles.
 	RunP99 Estimate `json:"run_p99_ns"`

@@ -42,7 +42,7 @@ type Round = workload.Loop
 // yields the same events.
 type Source struct {
 	// OnRound, where set, is told every finished round of a phase in streams that are opened
-	// afterwards.
+	// afterwards: after the events before it and before those that follow.
 	OnRound func(*Round)
 
 	setup *Setup
@@ -124,8 +124,8 @@ func (s *Source) open(o event.Options, decide func(*sched.Decision)) (*stream, e
 		return nil, fmt.Errorf("starting the scenario: %w", err)
 	}
 	st.run.OnVerdict = func(err error) { st.verdict = err }
-	if tell := s.OnRound; tell != nil {
-		st.run.OnLoop = func(l workload.Loop) { tell(&l) }
+	if st.onRound = s.OnRound; st.onRound != nil {
+		st.run.OnLoop = func(l workload.Loop) { st.rounds = append(st.rounds, finished{l, len(st.buf)}) }
 	}
 	return st, nil
 }
@@ -185,6 +185,8 @@ type stream struct {
 	run     *workload.Run
 	buf     []event.Event
 	at      int
+	rounds  []finished // that are not told yet
+	onRound func(*Round)
 	slice   event.Time
 	now     event.Time
 	passed  int64
@@ -192,6 +194,22 @@ type stream struct {
 	over    bool
 	err     error
 	diags   []event.Diagnostic
+}
+
+// finished is a round that ended before the event number before in the buffer.
+type finished struct {
+	round  Round
+	before int
+}
+
+// tell tells the rounds that ended before event number at.
+func (s *stream) tell(at int) {
+	n := 0
+	for n < len(s.rounds) && s.rounds[n].before <= at {
+		s.onRound(&s.rounds[n].round)
+		n++
+	}
+	s.rounds = s.rounds[:copy(s.rounds, s.rounds[n:])]
 }
 
 // take is the machine's sink.
@@ -213,6 +231,7 @@ func (s *stream) take(ev *event.Event) {
 // Next returns the next event of the run.
 func (s *stream) Next() (*event.Event, error) {
 	for s.at == len(s.buf) {
+		s.tell(s.at)
 		if s.over {
 			if s.err != nil {
 				return nil, s.err
@@ -220,6 +239,9 @@ func (s *stream) Next() (*event.Event, error) {
 			return nil, io.EOF
 		}
 		s.goOn()
+	}
+	if len(s.rounds) > 0 {
+		s.tell(s.at)
 	}
 	ev := &s.buf[s.at]
 	s.at++
