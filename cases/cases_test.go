@@ -3,6 +3,7 @@ package cases
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -188,6 +189,7 @@ func TestCasesComeOut(t *testing.T) {
 					t.Errorf("does not come out: %s", cl.text)
 				}
 			}
+			checkContract(t, a.Case)
 			if err := writeCase(&doc, a.Case); err != nil {
 				t.Fatal(err)
 			}
@@ -206,6 +208,36 @@ func TestCasesComeOut(t *testing.T) {
 	}
 	if diff := cmp.Diff(outline(allHeads()), outline(string(have))); diff != "" {
 		t.Errorf("docs/cases.md is out of date; go test ./cases -run Cases -update (-cases +file):\n%s", diff)
+	}
+}
+
+// checkContract: what programs may rely on in whylate.case/1.
+func checkContract(t *testing.T, c *result.Case) {
+	text, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r struct {
+		Schema, Case string
+		Variants     []struct {
+			Name     string
+			Change   []string
+			Tasks    []map[string]any
+			Measures map[string]int64
+			Worst    map[string]any
+		}
+		Objections []struct{ Text, Answer string }
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Schema != "whylate.case/1" || r.Case == "" || len(r.Variants) < 3 || len(r.Objections) < 8 {
+		t.Errorf("schema %q, case %q, %d variants, %d objections", r.Schema, r.Case, len(r.Variants), len(r.Objections))
+	}
+	for _, v := range r.Variants {
+		if v.Name == "" || v.Change == nil || len(v.Tasks) == 0 || len(v.Measures) == 0 || v.Worst["causes"] == nil {
+			t.Errorf("variant %q lacks change, tasks, measures or its longest wait", v.Name)
+		}
 	}
 }
 
