@@ -16,6 +16,7 @@ import (
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/explain"
+	"github.com/whylate/whylate/result"
 	"github.com/whylate/whylate/scenario"
 	"github.com/whylate/whylate/sched"
 	"github.com/whylate/whylate/trace"
@@ -100,6 +101,8 @@ type figure struct {
 	What string `json:"what"`
 	AtNS int64  `json:"at_ns"` // its beginning, from the common start
 	NS   int64  `json:"ns"`
+
+	cause, verdict string // of most of a wait, as explain tells it; no part of a prediction
 }
 
 // figuresOf reads the waits of the watched tasks from the common start on, while they are
@@ -122,6 +125,7 @@ func figuresOf(t *testing.T, src explain.Source, start event.Time, p *prediction
 			continue
 		}
 		f := figure{Task: plain(w.Comm), What: "preempted", AtNS: *w.OnCPUNS - w.LatenessNS + out.Input.StartNS - int64(start), NS: w.LatenessNS}
+		f.cause, f.verdict = mainCause(w)
 		if w.WaitKind == "wakeup" {
 			f.What = "late"
 		}
@@ -132,6 +136,18 @@ func figuresOf(t *testing.T, src explain.Source, start event.Time, p *prediction
 	}
 	slices.SortFunc(list, func(a, b figure) int { return int(a.AtNS - b.AtNS) })
 	return list
+}
+
+// mainCause is the kind and the culprit of the longest cause of a wait, without the reasons
+// for which a culprit is there.
+func mainCause(w *result.Late) (cause, verdict string) {
+	longest := int64(-1)
+	for i := range w.Causes {
+		if c := &w.Causes[i]; c.NS > longest {
+			longest, cause, verdict = c.NS, c.Kind+" "+plain(c.Comm), c.Verdict
+		}
+	}
+	return cause, verdict
 }
 
 // plain is the name of a task without the index that the model adds.
@@ -179,11 +195,11 @@ func blockedAndTold(t *testing.T, src explain.Source, start event.Time, watch []
 		case event.SchedSwitch:
 			if comm := name(ev.NextComm); plain(comm) == "load" {
 				for _, d := range dead {
-					list = append(list, figure{d, "told", 0, int64(ev.Time - start)})
+					list = append(list, figure{Task: d, What: "told", NS: int64(ev.Time - start)})
 				}
 				dead = nil
 			} else if s := asleep[ev.Next]; s.other && ev.Time-s.since >= floor {
-				list = append(list, figure{plain(comm), "blocked", int64(s.since - start), int64(ev.Time - s.since)})
+				list = append(list, figure{Task: plain(comm), What: "blocked", AtNS: int64(s.since - start), NS: int64(ev.Time - s.since)})
 			}
 			delete(asleep, ev.Next)
 			if slices.Contains(watch, plain(name(ev.TaskComm))) && !ev.State.Runnable() && !ev.State.Dead() {
