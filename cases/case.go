@@ -84,6 +84,9 @@ func Named(name string) (*Case, error) {
 type Options struct {
 	// Quick leaves out parts, variants and seeds: for a first look.
 	Quick bool
+	// Read, where set, returns the scenario of the given name instead of the one that comes
+	// with the case: one that was handed out and changed.
+	Read func(name string) ([]byte, error)
 	// Progress, where set, is told how many of all runs are done.
 	Progress func(done, total int64)
 }
@@ -111,7 +114,7 @@ func (c *Case) Run(ctx context.Context, o Options) (*Answer, error) {
 		if o.Quick && p.quickSeeds == 0 {
 			continue
 		}
-		x, err := p.experiment(c.Name, o.Quick)
+		x, err := p.experiment(c.Name, &o)
 		if err != nil {
 			return nil, err
 		}
@@ -216,15 +219,18 @@ func merge(list, more []result.Diagnostic) []result.Diagnostic {
 }
 
 // experiment makes the experiment of a part.
-func (p *part) experiment(name string, quick bool) (*experiment.Experiment, error) {
-	path := name + "/" + p.file
-	text, err := files.ReadFile(path)
+func (p *part) experiment(name string, o *Options) (*experiment.Experiment, error) {
+	read := o.Read
+	if read == nil {
+		read = func(file string) ([]byte, error) { return files.ReadFile(name + "/" + file) }
+	}
+	text, err := read(p.file)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("reading a scenario of case %s: %w", name, err)
 	}
 	plan := func() (*scenario.Plan, error) {
 		pl, err := scenario.Read(p.file, text, scenario.Options{})
-		if err == nil && quick && p.duration > 0 {
+		if err == nil && o.Quick && p.duration > 0 {
 			pl.Load.Duration = p.duration
 		}
 		return pl, err
@@ -236,7 +242,7 @@ func (p *part) experiment(name string, quick bool) (*experiment.Experiment, erro
 	x := &experiment.Experiment{ID: p.id, Question: p.question, Scenario: p.file, Plan: plan, Seeds: p.seeds,
 		Tasks: p.tasks, Measures: p.measures, Watch: p.watch}
 	names := p.variants
-	if quick {
+	if o.Quick {
 		x.Seeds = p.quickSeeds
 		if p.quick != nil {
 			names = p.quick
@@ -246,7 +252,7 @@ func (p *part) experiment(name string, quick bool) (*experiment.Experiment, erro
 		v := experiment.Variant{Name: n}
 		if n != asIs {
 			if v.Changes, err = changesOf(first, n); err != nil {
-				return nil, fmt.Errorf("%s: %w", path, err)
+				return nil, fmt.Errorf("%s: %w", p.file, err)
 			}
 		} else if p.name != "" {
 			v.Name = p.name

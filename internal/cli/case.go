@@ -29,12 +29,14 @@ wait of each variant as trace.dat files, which explain takes.`
 
 const caseExamples = `  whylate case exit --quick
   whylate case throttle -o throttle
-  whylate run throttle/ladder.json --variant as-is,irq-other --task app*`
+  whylate run throttle/ladder.json --variant as-is,irq-other --task app*
+  whylate case throttle --from throttle    # after a change of its scenarios`
 
 // caseFlags are those of case.
 type caseFlags struct {
 	quick bool
 	dir   string
+	from  string // folder of the scenarios; "": those that come with the case
 	force bool
 	out   output // how it is printed; always to standard output
 }
@@ -68,6 +70,7 @@ func newCase(std *streams) *cobra.Command {
 	flags.BoolVarP(&f.out.verbose, "verbose", "v", false, "the table of tasks and all causes in every part")
 	flags.BoolVarP(&f.out.quiet, "quiet", "q", false, "no progress on standard error")
 	flags.StringVarP(&f.dir, "output", "o", "", "also write scenarios, traces of the longest waits, text and JSON into the folder `DIR`")
+	flags.StringVar(&f.from, "from", "", "run the scenarios in the folder `DIR`, which -o wrote and somebody changed")
 	flags.BoolVarP(&f.force, "force", "f", false, "write into a folder that is not empty")
 	f.out.file, f.out.color = "-", "auto"
 	flags.Func("color", "emphasis: `WHEN` is auto, always or never", into(&f.out.color, oneOf("auto", "always", "never")))
@@ -85,7 +88,11 @@ func (std *streams) runCase(cmd *cobra.Command, name string, f *caseFlags) error
 	}
 	p := newProgress(std.err, f.out.quiet)
 	p.what = "running"
-	a, err := c.Run(cmd.Context(), cases.Options{Quick: f.quick, Progress: p.update})
+	o := cases.Options{Quick: f.quick, Progress: p.update}
+	if f.from != "" {
+		o.Read = func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(f.from, name)) }
+	}
+	a, err := c.Run(cmd.Context(), o)
 	p.erase()
 	if err != nil {
 		return err
@@ -126,7 +133,13 @@ func (f *caseFlags) keep(cmd *cobra.Command, c *cases.Case, a *cases.Answer) err
 		return err
 	}
 	for _, file := range files {
-		if err := os.WriteFile(filepath.Join(f.dir, file.Name), file.Text, 0o666); err != nil {
+		text := file.Text
+		if f.from != "" {
+			if text, err = os.ReadFile(filepath.Join(f.from, file.Name)); err != nil {
+				return err
+			}
+		}
+		if err := os.WriteFile(filepath.Join(f.dir, file.Name), text, 0o666); err != nil {
 			return fmt.Errorf("writing a scenario: %w", err)
 		}
 	}

@@ -44,6 +44,21 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
+// TestInterruptedCase: a case that has yet much to do ends soon, and says why.
+func TestInterruptedCase(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(100*time.Millisecond, cancel)
+	var stdout, stderr bytes.Buffer
+	began := time.Now()
+	code := Run(ctx, []string{"case", "throttle"}, nil, &stdout, &stderr)
+	if code != ExitInterrupted || !strings.Contains(stderr.String(), "interrupted") || stdout.Len() > 0 {
+		t.Errorf("code %d, said %q, printed %d bytes", code, stderr.String(), stdout.Len())
+	}
+	if d := time.Since(began); d > 5*time.Second {
+		t.Errorf("it took %v", d)
+	}
+}
+
 func TestStandardInputOfTheCaller(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	var stdout, stderr bytes.Buffer
