@@ -99,7 +99,9 @@ func (s *Sched) MoveAway(from event.CPU, p *Task) Work {
 func (s *Sched) MigrateDisable(c event.CPU) { s.rqs[c].curr.migrateDisabled++ }
 
 // MigrateEnable undoes one MigrateDisable of the current task of c; migrate_enable(). If
-// meanwhile the task should have gone elsewhere, the stopper is woken to bring it there.
+// meanwhile the task should have gone elsewhere, the stopper is woken to bring it there. One
+// that was switched out meanwhile gets its CPUs back as by sched_setaffinity(2), which takes it out of
+// its queue and charges it: a deadline task may find its runtime used up here.
 func (s *Sched) MigrateEnable(c event.CPU) (move bool) {
 	s.begin(c)
 	rq := s.rqs[c]
@@ -109,6 +111,11 @@ func (s *Sched) MigrateEnable(c event.CPU) (move bool) {
 	}
 	if p.migrateDisabled--; p.migrateDisabled > 0 {
 		return false
+	}
+	if p.leftPinned {
+		p.leftPinned = false
+		s.updateRQClock(rq)
+		s.doSetCPUsAllowed(rq, p, p.mask)
 	}
 	switch {
 	case !p.mask.has(c):

@@ -32,6 +32,7 @@ func (s *Sched) Schedule(c event.CPU, preempt bool) Work {
 		rq.nrSwitches++
 		s.work.Switches++
 		s.emitSwitch(c, prev, next, state)
+		prev.leftPinned = prev.migrateDisabled > 0 // migrate_disable_switch()
 		prev.onCPU, next.onCPU = false, true
 		rq.curr = next
 	}

@@ -96,9 +96,12 @@ type Task struct {
 	nrAllowed int     // nr_cpus_allowed: CPUs in mask
 	// migrateDisabled counts migrate_disable() calls.
 	migrateDisabled int
-	pushWanted      bool       // MDF_PUSH: to be pushed when migration is on again
-	moveTo          event.CPU  // where a stopper should bring it, NoCPU: nowhere
-	pushedAt        event.Time // when a stopper pushed it last
+	// leftPinned: it was switched out since with migration disabled, so that its cpus_ptr
+	// names this CPU alone.
+	leftPinned bool
+	pushWanted bool       // MDF_PUSH: to be pushed when migration is on again
+	moveTo     event.CPU  // where a stopper should bring it, NoCPU: nowhere
+	pushedAt   event.Time // when a stopper pushed it last
 
 	execStart      event.Time
 	sumExecRuntime event.Time

@@ -233,3 +233,34 @@ func TestWhereATeardownMakesWay(t *testing.T) {
 		}
 	}
 }
+
+// TestChargedAtMigrateEnable: on PREEMPT_RT the lock of a page table is held for 512 pages, 512
+// µs here. A tick of 4 ms throttles the deadline task in there; when it comes back it is charged
+// at the unlock, too.
+func TestChargedAtMigrateEnable(t *testing.T) {
+	for _, model := range []sched.PreemptModel{sched.PreemptFull, sched.PreemptRT} {
+		c := sched.DefaultConfig(1)
+		c.Preempt, c.StatRuntimeRT = model, true
+		v := victim(deadline(2*ms, 10*ms), ended(5*ms))
+		v.Memory.Pages = 8000
+		r := playOn(t, machine.Config{Sched: c}, 90*ms, &workload.Spec{Duration: 80 * ms, Costs: onPaper, Tasks: []workload.Task{v}})
+		in, charged := event.NoTime, 0
+		for i := range r.events {
+			ev := &r.events[i]
+			switch {
+			case ev.Kind == event.SchedSwitch && r.names.String(ev.NextComm) == "victim" && ev.Time > 5*ms:
+				in = ev.Time
+			case ev.Kind == event.SchedStatRuntime && r.names.String(ev.TaskComm) == "victim" && in != event.NoTime:
+				// Neither at a tick, nor when it leaves: at the first unlock after it came back.
+				if since := ev.Time - in; ev.Time%(4*ms) != 0 && since > 0 && since <= 512*us && ev.Flags&event.HardIRQ == 0 &&
+					r.events[i+1].Kind != event.SchedSwitch {
+					charged++
+				}
+				in = event.NoTime
+			}
+		}
+		if (charged > 0) != (model == sched.PreemptRT) {
+			t.Errorf("model %d: charged %d times at an unlock", model, charged)
+		}
+	}
+}

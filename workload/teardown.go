@@ -9,6 +9,8 @@ import (
 // teardown is how far exit_mmap() has come.
 type teardown struct {
 	begun    bool
+	toUnmap  int64      // pages that come before the next are given back
+	pinned   bool       // it holds a spinlock that sleeps
 	unmapped int64      // pages that are unmapped and not given back yet
 	pieces   bool       // the pieces of the address space are done
 	left     event.Time // of giving back, for the end
@@ -16,6 +18,7 @@ type teardown struct {
 
 // The sizes in which memory is given back; mm/mmu_gather.c, mm/page_alloc.c.
 const (
+	pageTable = 512  // pages that are unmapped under one lock
 	gathered  = 9690 // pages that are unmapped before they are given back: 19 batches of 510
 	listBatch = 512  // pages between two cond_resched() while they are given back
 	pcpBatch  = 32   // pages that are given back with preemption off; SWAP_CLUSTER_MAX
@@ -38,13 +41,18 @@ func (p *thread) exitMM() machine.Step {
 		}
 		return p.tearDown(c.ExitMM, 0)
 	}
+	p.unpin()
+	if g.touched > 0 && d.toUnmap == 0 && d.unmapped == 0 {
+		d.toUnmap = min(g.touched, gathered)
+		d.unmapped, g.touched = d.toUnmap, g.touched-d.toUnmap
+	}
 	switch {
+	case d.toUnmap > 0:
+		n := p.pin(d.toUnmap, pageTable)
+		d.toUnmap -= n
+		return p.tearDown(pages(n, c.ExitPage), c.ExitPage)
 	case d.unmapped > 0:
 		return p.giveBack()
-	case g.touched > 0:
-		d.unmapped = min(g.touched, gathered)
-		g.touched -= d.unmapped
-		return p.tearDown(pages(d.unmapped, c.ExitPage), c.ExitPage)
 	case !d.pieces:
 		d.pieces = true
 		return p.tearDown(pages(g.mm.VMAs, c.ExitVMA), c.ExitVMA)
@@ -55,6 +63,26 @@ func (p *thread) exitMM() machine.Step {
 	}
 	p.dying = freed
 	return inKernel(0)
+}
+
+// pin takes the lock under which at most `most` of n pages are worked off, and returns how
+// many. Only on PREEMPT_RT that is noticed: there the task may be preempted, but stays on
+// its CPU, and at the unlock, if it was, it is charged.
+func (p *thread) pin(n, most int64) int64 {
+	if p.run.m.Preempt() != sched.PreemptRT {
+		return n
+	}
+	p.tear.pinned = true
+	p.run.m.Sched.MigrateDisable(p.th.Task.CPU())
+	return min(n, most)
+}
+
+// unpin releases it.
+func (p *thread) unpin() {
+	if p.tear.pinned {
+		p.tear.pinned = false
+		p.run.m.Sched.MigrateEnable(p.th.Task.CPU())
+	}
 }
 
 // tearDown is a stretch of the teardown with a cond_resched() after each point.
@@ -70,7 +98,7 @@ func (p *thread) giveBack() machine.Step {
 	n, step := int64(pcpBatch), machine.Step{Kind: machine.StepRun, Mode: machine.PreemptOff}
 	switch r.m.Preempt() {
 	case sched.PreemptRT:
-		n, step.Mode = d.unmapped, machine.Kernel
+		n, step.Mode = p.pin(d.unmapped, pcpBatch), machine.Kernel
 	case sched.PreemptNone, sched.PreemptVoluntary:
 		n, step.Point = listBatch, true
 	}
