@@ -114,3 +114,13 @@ func TestSystemCallNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestWhereAnExitIsTold: sched_process_exit moved in front of exit_mm() with 6.16.
+func TestWhereAnExitIsTold(t *testing.T) {
+	for release, want := range map[string]Answer{"": Maybe, "4.11.0-rc8": No, "6.1.0-50-rt-amd64": No, "6.12.107+deb12-amd64": No, "6.15.9": No,
+		"6.16.0-rc1": Yes, "6.18-model": Yes} {
+		if got := Of(release).ExitToldFirst; got != want {
+			t.Errorf("%s: %v, want %v", release, got, want)
+		}
+	}
+}

@@ -169,7 +169,8 @@ type KernelSection struct {
 // Exit is how a task ends, beside the end of its loops.
 type Exit struct {
 	Pos Pos
-	// After is when, from the common start; event.NoTime: with its loops.
+	// After is when, from the common start, of a forked task from its own; event.NoTime:
+	// with its loops.
 	After event.Time
 	// Signal ends it, by name; "": it returns by itself.
 	Signal string
