@@ -12,7 +12,7 @@ var exitObjections = []objection{
 	{text: "A task of a high priority that crashes means bigger problems than latency.", parts: []string{"main", "kinds"},
 		answer: func(n *numbers) string {
 			c := n.parts["main"]
-			return fmt.Sprintf("The dying task itself never ran for more than 20 µs at a time; its death took %s (median) at its priority, and cyclictest, which has nothing to do with it, was up to %s late. With change A: %s.",
+			return fmt.Sprintf("As a real-time task the dying one never ran for more than 20 µs at a time; its death took %s (median) at its priority, and cyclictest, which has nothing to do with it, was up to %s late. With change A: %s.",
 				measured(c, none, "death_victim_p50_ns"), words(latestOf(variantOf(c, none), "cyclictest0")), words(latestOf(variantOf(c, changeA), "cyclictest0")))
 		}},
 	{text: "Is part of it a long stretch with preemption off, which dropping the priority would not cure?", parts: []string{"preempt", "preempt-recorded"},

@@ -31,7 +31,8 @@ type observed struct {
 	rows  []*row
 	value map[string]int64
 	diags []event.Diagnostic
-	worst event.Time // how late one of the tasks that matter most was
+	// The longest wait of the tasks that matter most, and the largest latency of a timer.
+	wait, latest event.Time
 }
 
 // row is one task in one class and priority.
@@ -114,7 +115,8 @@ type observer struct {
 	rows    map[rowKey]*row
 	list    []*row
 	rounds  map[event.PID]*timerRounds
-	longest [3]event.Time // by urgency of the task
+	longest [3]event.Time // waits, by urgency of the task
+	latest  [3]event.Time // latencies of timers
 }
 
 type rowKey struct {
@@ -189,10 +191,9 @@ func (o *observer) wait(w *latency.Wait) {
 	o.longest[r.urgent()] = max(o.longest[r.urgent()], event.Time(w.Length()))
 }
 
-// worst is the longest wait, or the largest latency of a timer, of the tasks for whom it
-// matters most, if there are any.
-func (o *observer) worst() event.Time {
-	for _, ns := range o.longest {
+// first is the value of the tasks that matter most, of those that have one.
+func first(byUrgency [3]event.Time) event.Time {
+	for _, ns := range byUrgency {
 		if ns > 0 {
 			return ns
 		}
@@ -205,10 +206,10 @@ func (o *observer) finish(diags []event.Diagnostic) observed {
 	for _, r := range o.list {
 		if n := o.rounds[r.pid]; n != nil {
 			r.rounds = *n
-			o.longest[r.urgent()] = max(o.longest[r.urgent()], event.Time(n.latency.Max()))
+			o.latest[r.urgent()] = max(o.latest[r.urgent()], event.Time(n.latency.Max()))
 		}
 	}
-	ob := observed{hash: o.hash.sum, rows: o.list, diags: diags, worst: o.worst()}
+	ob := observed{hash: o.hash.sum, rows: o.list, diags: diags, wait: first(o.longest), latest: first(o.latest)}
 	if o.watch != nil {
 		ob.value = o.watch.Values(o.last)
 	}

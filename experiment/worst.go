@@ -13,28 +13,56 @@ import (
 	"github.com/whylate/whylate/scenario"
 )
 
-// explainWorst runs the run with the longest wait again and explains that wait.
+// explainWorst runs the run in which somebody was latest again and explains that wait. What a
+// timer measures is preferred, since it begins before the wake; but where a task was late by
+// its own doing, or waited for a lock, there is no wait as long as that. Then it is the
+// longest wait.
 func (t *trial) explainWorst(ctx context.Context) error {
+	byTimer := t.latest(func(o *observed) event.Time { return o.latest })
+	byWait := t.latest(func(o *observed) event.Time { return o.wait })
+	t.worstAt = t.setup.Reseeded(uint64(byWait))
+	if late := t.runs[byTimer].latest; late > t.runs[byWait].wait {
+		// A timer's latency contains the task's own way to the clock, which is no wait.
+		l, err := t.explainLate(ctx, byTimer, max(min(late*9/10, late-ownWay), 1))
+		if err != nil {
+			return err
+		}
+		if l != nil {
+			t.worst, t.worstAt = l, t.setup.Reseeded(uint64(byTimer))
+			return nil
+		}
+	}
+	if t.runs[byWait].wait <= 0 {
+		return nil
+	}
+	var err error
+	t.worst, err = t.explainLate(ctx, byWait, t.runs[byWait].wait)
+	return err
+}
+
+// latest returns the number of the run with the largest value.
+func (t *trial) latest(of func(*observed) event.Time) int {
 	n := 0
 	for i := range t.runs {
-		if t.runs[i].worst > t.runs[n].worst {
+		if of(&t.runs[i]) > of(&t.runs[n]) {
 			n = i
 		}
 	}
-	longest := t.runs[n].worst
-	t.worstAt = t.setup.Reseeded(uint64(n))
-	if longest <= 0 {
-		return nil
-	}
-	src, err := scenario.NewSource(t.worstAt)
+	return n
+}
+
+// explainLate explains the latest wakeup of run n that is at least over late, of the tasks
+// that matter most; nil if there is none.
+func (t *trial) explainLate(ctx context.Context, n int, over event.Time) (*result.Worst, error) {
+	setup := t.setup.Reseeded(uint64(n))
+	src, err := scenario.NewSource(setup)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	// A timer's latency contains the task's own way to the clock, which is no wait.
-	o := explain.Options{Tasks: t.x.Tasks, Over: max(min(longest*9/10, longest-ownWay), 1), From: event.NoTime, To: event.NoTime}
+	o := explain.Options{Tasks: t.x.Tasks, Over: over, From: event.NoTime, To: event.NoTime}
 	r, err := explain.Explain(&interruptible{src, ctx}, o)
 	if err != nil {
-		return fmt.Errorf("explaining %s, variant %s: %w", t.x.Scenario, t.variant.Name, err)
+		return nil, fmt.Errorf("explaining %s, variant %s: %w", t.x.Scenario, t.variant.Name, err)
 	}
 	at := -1
 	for i := range r.Late {
@@ -46,10 +74,10 @@ func (t *trial) explainWorst(ctx context.Context) error {
 			at = i
 		}
 	}
-	if at >= 0 {
-		t.worst = &result.Worst{Late: r.Late[at], Seed: t.worstAt.Load.Seed}
+	if at < 0 {
+		return nil, nil
 	}
-	return nil
+	return &result.Worst{Late: r.Late[at], Seed: setup.Load.Seed}, nil
 }
 
 // ownWay is what a task needs at most from its first instruction to the clock.
