@@ -1,6 +1,10 @@
 package sched
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/whylate/whylate/event"
+)
 
 // Check looks for broken rules of the scheduler's own state: a task that is lost or in two
 // queues, counts and maps that disagree with the queues, bandwidth that does not add up.
@@ -13,6 +17,9 @@ func (s *Sched) Check(tasks []*Task) error {
 	}
 	thisBW := make([]int64, len(s.rqs))
 	runningBW := make([]int64, len(s.rqs))
+	if err := s.checkRTRuntime(); err != nil {
+		return err
+	}
 	total := s.serversBW
 	for c, rq := range s.rqs {
 		if t := rq.server.task; t != nil {
@@ -87,6 +94,21 @@ func (s *Sched) checkTask(p *Task) error {
 		return fmt.Errorf("pushable for the real-time class: %v", p.rt.push.on)
 	case p.dl.push.in != (wait && dl):
 		return fmt.Errorf("pushable for the deadline class: %v", p.dl.push.in)
+	}
+	return nil
+}
+
+// checkRTRuntime looks whether what CPUs lend each other is what they borrow.
+func (s *Sched) checkRTRuntime() error {
+	sum := event.Time(0)
+	for _, rq := range s.rqs {
+		sum += rq.rt.runtime - s.rtBW.runtime
+		if rt := &rq.rt; rt.time < 0 || s.rtBW.runtime >= 0 && (rt.runtime < 0 || rt.runtime > s.rtBW.period) {
+			return fmt.Errorf("CPU %d: rt_time %d, rt_runtime %d of %d", rq.cpu, rt.time, rt.runtime, s.rtBW.period)
+		}
+	}
+	if sum != 0 {
+		return fmt.Errorf("rt_runtime of all CPUs is %d more than they were given", sum)
 	}
 	return nil
 }
