@@ -105,7 +105,7 @@ func perKind(names ...string) []experiment.Measure {
 var kindMeasures = func() []experiment.Measure {
 	var list []experiment.Measure
 	for _, n := range kinds {
-		list = append(list, lengths("rt_latency_"+n, n+": cyclictest", "max"), lengths("fair_wait_"+n, n+": fair tasks", "max"), lengths("death_"+n, n+": the death", "p50"))
+		list = append(list, lengths("rt_latency_"+n, n+": cyclictest", "max"), lengths("fair_latency_"+n, n+": fair tasks", "max"), lengths("death_"+n, n+": the death", "p50"))
 	}
 	return list
 }()

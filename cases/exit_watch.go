@@ -14,7 +14,7 @@ import (
 //
 //	death_KIND      from the signal or the call of exit to the news for the parent
 //	rt_latency_KIND what cyclictest would print during a death: from when its timer was due
-//	fair_wait_KIND  waits of fair tasks that overlap a death
+//	fair_latency_KIND  the same of fair tasks, with their timer slack
 //	told            from the beginning of the death until the supervisor runs
 //	restart         … until its new service is at work
 //	lock            … until who waited for a lock of the dying task runs
@@ -129,18 +129,17 @@ func (d *deaths) schedSwitch(ev *event.Event, x *death) {
 	}
 }
 
-// Wait takes in the waits of fair tasks.
-func (d *deaths) Wait(w *latency.Wait) {
-	if w.Kind == latency.Wakeup && !w.Open() && strings.HasPrefix(d.names.String(w.Comm), "fair") {
-		d.overlap("fair_wait_", w.Woken, w.OnCPU)
-	}
-}
+// Wait is of no interest: a wait begins with the wake, so that what kept the timer's interrupt,
+// or the thread that serves it, from running would be missing.
+func (d *deaths) Wait(*latency.Wait) {}
 
-// Round takes in the rounds of cyclictest. A wait would begin with the wake: what kept the
-// timer's interrupt from coming would be missing.
+// Round takes in the rounds of cyclictest and of the fair tasks.
 func (d *deaths) Round(l *scenario.Round) {
-	if strings.HasPrefix(d.names.String(l.Comm), "cyclictest") {
-		d.overlap("rt_latency_", l.End-experiment.TimerLatency(l), l.End)
+	comm := d.names.String(l.Comm)
+	for _, group := range []struct{ prefix, measure string }{{"cyclictest", "rt_latency_"}, {"fair", "fair_latency_"}} {
+		if strings.HasPrefix(comm, group.prefix) {
+			d.overlap(group.measure, l.End-experiment.TimerLatency(l), l.End)
+		}
 	}
 }
 
