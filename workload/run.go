@@ -150,7 +150,7 @@ func (s *Spec) checkExit(t *Task) error {
 		return fmt.Errorf("memory of %d pages in %d pieces is less than nothing", m.Pages, m.VMAs)
 	}
 	if m := t.Memory; m != nil && m.Pages > mostPages {
-		return fmt.Errorf("memory of %d pages is more than %d", m.Pages, mostPages)
+		return fmt.Errorf("memory of %d pages is more than %d", m.Pages, int64(mostPages))
 	}
 	if e := t.Exit; e != nil && (e.Post >= s.Sems || e.Core < 0 || e.Signal < 0 || e.Signal > 64) {
 		return fmt.Errorf("exit: semaphore %d, core of %d bytes or signal %d does not exist", e.Post, e.Core, e.Signal)
