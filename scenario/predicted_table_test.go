@@ -136,8 +136,11 @@ func beside(t *testing.T, p *prediction) []comparison {
 			}
 			seen[key] = true
 			c := comparison{name: p.name, task: s.task, what: s.what, before: find(before, s.task, s.what).ns, now: find(now, s.task, s.what).ns,
-				recorded: find(kernel, s.task, s.what).ns, byTick: strings.HasPrefix(p.name, "thr-")}
-			if s.what == "told" {
+				recorded: find(kernel, s.task, s.what).ns, byTick: strings.HasPrefix(p.name, "thr-") || strings.HasPrefix(p.name, "ata-")}
+			switch s.what {
+			case "done":
+				c.since = 100 * ms // when it began
+			case "told":
 				c.since = 101 * ms // when it began to die
 			}
 			rows = append(rows, c)

@@ -89,6 +89,12 @@ var predictions = []prediction{
 	{"ktimers", 592 * ms, "sleeper", 500 * us, "", false, true},
 	{"ktimers-v612", 3000 * ms, "sleeper", 500 * us, "", false, true},
 	{"ktimers-v61", 3000 * ms, "sleeper", 500 * us, "", false, true},
+	{"ata-40of100", 3000 * ms, "hi25 dd", 1200 * us, "", false, false},
+	{"ata-75of100", 3000 * ms, "hi25 dd", 1200 * us, "", false, false},
+	{"ata-95of100", 3000 * ms, "hi25 dd", 1200 * us, "", false, false},
+	{"ata-300of1000", 3000 * ms, "hi25 dd", 1200 * us, "", false, false},
+	{"ata-other", 3000 * ms, "hi25 dd", 1200 * us, "", false, false},
+	{"ata-fifo20", 3000 * ms, "hi25 dd", 1200 * us, "", false, false},
 	{"dl-2of8", 592 * ms, "fifo30 dlo", 500 * us, "", false, false},
 }
 
@@ -97,7 +103,8 @@ type figure struct {
 	Task string `json:"task"`
 	// What: late, from when a wake was due to the CPU; preempted, from losing the CPU to
 	// getting it back; blocked, asleep until another task woke it; told, from the common
-	// start until the parent of a dead task has the CPU.
+	// start until the parent of a dead task has the CPU; done, until dd has read what it was
+	// told to.
 	What string `json:"what"`
 	AtNS int64  `json:"at_ns"` // its beginning, from the common start
 	NS   int64  `json:"ns"`
@@ -121,7 +128,7 @@ func figuresOf(t *testing.T, src explain.Source, start event.Time, p *prediction
 	list := []figure{}
 	for i := range out.Late {
 		w := &out.Late[i]
-		if w.OnCPUNS == nil || (w.Class == "fair") != p.fair {
+		if w.OnCPUNS == nil || plain(w.Comm) == "dd" || (w.Class == "fair") != p.fair {
 			continue
 		}
 		f := figure{Task: plain(w.Comm), What: "preempted", AtNS: *w.OnCPUNS - w.LatenessNS + out.Input.StartNS - int64(start), NS: w.LatenessNS}
@@ -189,8 +196,11 @@ func blockedAndTold(t *testing.T, src explain.Source, start event.Time, watch []
 				asleep[ev.Task] = sleeper{s.since, ev.Flags&event.HardIRQ == 0}
 			}
 		case event.SchedProcessExit:
-			if comm := plain(name(ev.TaskComm)); comm == "hog" || comm == "twin" {
+			switch comm := plain(name(ev.TaskComm)); comm {
+			case "hog", "twin":
 				dead = append(dead, comm)
+			case "dd":
+				list = append(list, figure{Task: comm, What: "done", NS: int64(ev.Time - start)})
 			}
 		case event.SchedSwitch:
 			if comm := name(ev.NextComm); plain(comm) == "load" {
@@ -202,7 +212,7 @@ func blockedAndTold(t *testing.T, src explain.Source, start event.Time, watch []
 				list = append(list, figure{Task: plain(comm), What: "blocked", AtNS: int64(s.since - start), NS: int64(ev.Time - s.since)})
 			}
 			delete(asleep, ev.Next)
-			if slices.Contains(watch, plain(name(ev.TaskComm))) && !ev.State.Runnable() && !ev.State.Dead() {
+			if comm := plain(name(ev.TaskComm)); comm != "dd" && slices.Contains(watch, comm) && !ev.State.Runnable() && !ev.State.Dead() {
 				asleep[ev.Task] = sleeper{since: ev.Time}
 			}
 		}

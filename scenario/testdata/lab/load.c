@@ -11,11 +11,12 @@
  *   nM             lock, unlock mutex M; the wait is noted
  *   o              become SCHED_OTHER                  e          _exit at once
  *   x              SIGSEGV                             w          pause
- *   kNAME          SIGKILL to NAME                     dNAME      note when NAME has been waited for (by its parent)
+ *   kNAME          SIGKILL to NAME                     dN         N reads of 1,310,720 bytes from /dev/sda, past the cache
  * A task of MB > 0 touches and locks so much before T0. Nothing is printed before all have ended.
  * The parent waits for the children as a fair task and notes when each death reached it. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -134,6 +135,7 @@ static void ops(struct task *k, char *s, const char *pol, long long begin)
 		case 'n': pthread_mutex_lock(&sh->m[a]); note(k, "lock", t, now() - t); pthread_mutex_unlock(&sh->m[a]); break;
 		case 'o': become("O0"); break;
 		case 'e': k->end = now(); _exit(0);
+		case 'd': { int fd = open("/dev/sda", O_RDONLY | O_DIRECT); char *b = mmap(0, 1310720, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0); long bad = fd < 0; for (long i = 0; i < a; i++) bad += read(fd, b, 1310720) != 1310720; note(k, bad ? "FAILED" : "read", t, now() - t); break; }
 		case 'x': k->end = now(); { volatile char *volatile q = (char *)16; *q = 1; } break;
 		case 'w': for (;;) pause();
 		case 'k': for (int i = 0; i < MAXT; i++) if (!strcmp(sh->t[i].name, o + 1)) { note(k, o, now(), 0); kill(sh->t[i].pid, SIGKILL); } break;
