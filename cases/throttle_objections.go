@@ -20,12 +20,11 @@ var throttleObjections = []objection{
 		answer: func(n *numbers) string {
 			return fmt.Sprintf("That of the tick, and of the moments at which a real-time task goes to sleep: only then is the budget looked at, and what was used beyond it is owed to the next period. Where the interrupt thread never sleeps, the longest window of 960 ms in 1 s, 40 ms by the setting, is: %s.", each(n.parts["ticks-full"], "dark_max_ns"))
 		}},
-	{text: "Does it matter that the machine has no high-resolution timers?", parts: []string{"ticks-full"},
+	{text: "Does it matter that the machine has no high-resolution timers?", parts: []string{"ticks-full", "ladder"},
 		answer: func(n *numbers) string {
 			c := n.parts["ticks-full"]
-			low, high := variantOf(c, "1000-low"), variantOf(c, "1000-high")
-			return fmt.Sprintf("Hardly for the windows: at HZ=1000 the longest is %s without and %s with them. The application's own timer waits for a tick without them: its rounds are over at the latest %s after they were due, with high-resolution timers %s.",
-				words(low.Measures["dark_max_ns"]), words(high.Measures["dark_max_ns"]), words(low.Measures["response_max_ns"]), words(high.Measures["response_max_ns"]))
+			return fmt.Sprintf("Hardly for the windows: at HZ=1000 the longest is %s without and %s with them. Every timer of the application waits for a tick without them: with throttling off it is up to %s late.",
+				measured(c, "1000-low", "dark_max_ns"), measured(c, "1000-high", "dark_max_ns"), words(latestOf(variantOf(n.parts["ladder"], "off"), "app")))
 		}},
 	{text: "What do NO_HZ and HZ change?", parts: []string{"ticks-full"},
 		answer: func(n *numbers) string {
