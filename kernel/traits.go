@@ -51,18 +51,21 @@ type Traits struct {
 	// HandlersIRQsOff: handlers that are forced into threads (threadirqs) keep interrupts
 	// off there, but on PREEMPT_RT (from 5.12 on).
 	HandlersIRQsOff bool
+	// TickTimer is the function of the tick's timer: tick_sched_timer, from 6.9 on
+	// tick_nohz_handler.
+	TickTimer string
 }
 
 // traits by profile, as the kernels of a distribution are built: Debian's where it has one.
 // Confirmed by recordings: 6.1, 6.1-rt, 6.12 and 6.12-rt.
 var traits = map[string]Traits{
-	"3.4-rt":  {Preempt: PreemptRT, GRUBBeforeMax: true, RTRuntimeShare: true, KsoftirqdPriority: 1, RTTimerKeepsGrid: true},
-	"4.11":    {Preempt: PreemptVoluntary, KsoftirqdFirst: true, GRUBBeforeMax: true, TTWUQueue: true, RTRuntimeShare: true},
-	"6.1":     {Preempt: PreemptVoluntary, KsoftirqdFirst: true, HandlersIRQsOff: true, StatRuntimeRT: true, GRUBBeforeMax: true, TTWUQueue: true},
-	"6.1-rt":  {Preempt: PreemptRT, SleepersInSoftirq: true, Lazy: true, StatRuntimeRT: true, GRUBBeforeMax: true, RTPushIPI: true, KTimers: true},
-	"6.12":    {Preempt: PreemptVoluntary, HandlersIRQsOff: true, StatRuntimeRT: true, StatNoVruntime: true, TTWUQueue: true},
-	"6.12-rt": {Preempt: PreemptRT, SleepersInSoftirq: true, KTimersAtExit: true, Lazy: true, StatRuntimeRT: true, StatNoVruntime: true, RTPushIPI: true, KTimers: true},
-	"6.18":    {Preempt: PreemptVoluntary, HandlersIRQsOff: true, StatRuntimeRT: true, StatNoVruntime: true, TTWUQueue: true, ServersCounted: true},
+	"3.4-rt":  {TickTimer: "tick_sched_timer", Preempt: PreemptRT, GRUBBeforeMax: true, RTRuntimeShare: true, KsoftirqdPriority: 1, RTTimerKeepsGrid: true},
+	"4.11":    {TickTimer: "tick_sched_timer", Preempt: PreemptVoluntary, KsoftirqdFirst: true, GRUBBeforeMax: true, TTWUQueue: true, RTRuntimeShare: true},
+	"6.1":     {TickTimer: "tick_sched_timer", Preempt: PreemptVoluntary, KsoftirqdFirst: true, HandlersIRQsOff: true, StatRuntimeRT: true, GRUBBeforeMax: true, TTWUQueue: true},
+	"6.1-rt":  {TickTimer: "tick_sched_timer", Preempt: PreemptRT, SleepersInSoftirq: true, Lazy: true, StatRuntimeRT: true, GRUBBeforeMax: true, RTPushIPI: true, KTimers: true},
+	"6.12":    {TickTimer: "tick_nohz_handler", Preempt: PreemptVoluntary, HandlersIRQsOff: true, StatRuntimeRT: true, StatNoVruntime: true, TTWUQueue: true},
+	"6.12-rt": {TickTimer: "tick_nohz_handler", Preempt: PreemptRT, SleepersInSoftirq: true, KTimersAtExit: true, Lazy: true, StatRuntimeRT: true, StatNoVruntime: true, RTPushIPI: true, KTimers: true},
+	"6.18":    {TickTimer: "tick_nohz_handler", Preempt: PreemptVoluntary, HandlersIRQsOff: true, StatRuntimeRT: true, StatNoVruntime: true, TTWUQueue: true, ServersCounted: true},
 }
 
 // Traits returns what a model of the profile has to know; the zero Traits for a profile

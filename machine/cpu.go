@@ -20,6 +20,10 @@ type cpu struct {
 	timers  []*timer      // armed hrtimers that expire in interrupts, by expiry
 	laters  []*timer      // those that expire in softirqs
 	tickAt  event.Time    // when it ticks next, if it does
+	ticks   bool
+	idle    int           // one more than the number of the idle state that it is in
+	leaving bool          // on its way out of that
+	held    bool          // stolen in a section with interrupts off, which goes on first
 	ready   engine.Handle // the end of that
 	irqs    []engine.Item // interrupts that wait
 	// entered: the first of them has been paid for. awake: one was served before it, so the
@@ -46,6 +50,11 @@ func (m *Machine) advance(c event.CPU) {
 			m.endHard(c)
 			continue
 		}
+		if cp.held {
+			cp.held = false
+			m.goOn(c, m.Sched.Curr(c).Data.(*Thread))
+			return
+		}
 		if len(cp.irqs) > 0 && m.irqsOn(cp) {
 			m.serveFirst(c)
 			continue
@@ -70,6 +79,12 @@ func (m *Machine) advance(c event.CPU) {
 			continue
 		}
 		if preempt, should := m.shouldSchedule(c, th); should {
+			if th == nil {
+				m.startTick(c)
+				if !m.leaveIdle(c) {
+					continue
+				}
+			}
 			m.schedule(c, preempt)
 			continue
 		}
@@ -77,6 +92,9 @@ func (m *Machine) advance(c event.CPU) {
 		switch {
 		case th == nil || cp.running == th && !notified:
 			m.startTick(c)
+			if th == nil {
+				m.enterIdle(c)
+			}
 			return
 		case th.owed || notified:
 			m.pause(c)
@@ -93,7 +111,11 @@ func (m *Machine) advance(c event.CPU) {
 func (m *Machine) awaitReady(c event.CPU) {
 	cp := &m.cpus[c]
 	m.queue.Cancel(cp.ready)
-	cp.ready = m.queue.Push(engine.Item{At: cp.busy, Rank: rankWork, What: itemReady, Arg: int64(c)})
+	at := cp.busy
+	if cp.stolen > m.now {
+		at = min(at, cp.stolen) // something else covers it then
+	}
+	cp.ready = m.queue.Push(engine.Item{At: at, Rank: rankWork, What: itemReady, Arg: int64(c)})
 }
 
 // shouldSchedule reports whether c should schedule now, and whether that is a preemption

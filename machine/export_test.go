@@ -38,9 +38,15 @@ func (m *Machine) Preemptible(c event.CPU) bool {
 	if cp.busy > m.now || len(cp.irqs) > 0 {
 		return false
 	}
+	if cp.hard != nil || cp.soft != nil && cp.soft.inIRQ.active {
+		return false
+	}
 	th, _ := m.Sched.Curr(c).Data.(*Thread)
 	if th == nil || th.mode == User {
 		return true
+	}
+	if th.bhOff {
+		return m.rt()
 	}
 	model := m.cfg.Sched.Preempt
 	return th.mode == Kernel && model != sched.PreemptNone && model != sched.PreemptVoluntary

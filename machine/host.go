@@ -17,6 +17,9 @@ func (m *Machine) Resched(from, c event.CPU, lazy bool) {
 	switch {
 	case from == c || m.free && !lazy:
 		m.ask(c)
+	case !lazy && m.polls(c):
+		m.emitWakeIdle(from, c)
+		m.ask(c)
 	case !lazy:
 		m.send(c, itemIPI)
 	}
@@ -107,6 +110,7 @@ var shapes = [event.NumKinds]shape{
 	event.SchedSwitch: {2, true}, event.SchedWaking: {2, true}, event.SchedWakeup: {3, true}, event.SchedWakeupNew: {2, true},
 	event.SchedMigrateTask: {3, true}, event.SchedStatRuntime: {2, true}, event.SchedPISetprio: {3, true},
 	event.IRQHandlerEntry: {0, true}, event.IRQHandlerExit: {0, true}, event.SoftirqRaise: {0, true},
+	event.CPUIdle:      {0, true},
 	event.HrtimerStart: {1, true}, event.HrtimerExpireEntry: {0, true}, event.HrtimerExpireExit: {0, true}, event.HrtimerCancel: {1, true},
 }
 

@@ -20,7 +20,7 @@ func (m *Machine) interrupt(it engine.Item) {
 	if it.What == itemSleep && cp.soft != nil && cp.soft.sleepers && m.inSoftirq(&it) {
 		return // the softirq that is on its way sees to it, so the timer was not programmed
 	}
-	if m.free && len(cp.irqs) == 0 && m.irqsOn(cp) {
+	if m.free && cp.idle == 0 && len(cp.irqs) == 0 && m.irqsOn(cp) {
 		m.serve(c, &it)
 		return
 	}
@@ -46,12 +46,15 @@ func (m *Machine) target(it *engine.Item) event.CPU {
 
 // irqsOn reports whether a CPU would serve an interrupt now.
 func (m *Machine) irqsOn(cp *cpu) bool {
-	return cp.busy <= m.now && cp.hard == nil && (cp.running == nil || cp.running.mode != IRQsOff)
+	return cp.busy <= m.now && cp.hard == nil && !cp.held && (cp.running == nil || cp.running.mode != IRQsOff)
 }
 
 // serveFirst serves the interrupt that waits longest, once its entry is paid for. Timers
 // that have expired meanwhile are served in the same interrupt; hrtimer_interrupt().
 func (m *Machine) serveFirst(c event.CPU) {
+	if !m.leaveIdle(c) {
+		return
+	}
 	cp := &m.cpus[c]
 	it := cp.irqs[0]
 	if cost := m.entry(c, &it); cost > 0 && !cp.entered {
@@ -81,7 +84,7 @@ func (m *Machine) entry(c event.CPU, it *engine.Item) event.Time {
 	if !cp.inTimers || !isTimer(what) {
 		cost = k.IRQ
 	}
-	if !cp.awake && m.Sched.IsIdle(c) {
+	if !cp.awake && len(m.cfg.IdleStates) == 0 && m.Sched.IsIdle(c) {
 		cost += k.IdleExit
 	}
 	switch what {
@@ -120,7 +123,7 @@ func (m *Machine) serve(c event.CPU, it *engine.Item) {
 	case itemWakeList:
 		w = m.Sched.WakeList(c)
 	case itemTick:
-		w = m.Sched.SchedulerTick(c)
+		w = m.tick(c)
 	}
 	if isTimer(it.What) {
 		m.expireEarly(c)

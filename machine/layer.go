@@ -12,7 +12,7 @@ const (
 	LayerOwn                       // the machine's own work that belongs to no interrupt: switches, picks, wakes
 	LayerLocal                     // entering an interrupt: that of a timer, the tick, another CPU, or a device before its handler
 	LayerIRQ                       // the handler of a device in interrupt context; IRQ and Name say which
-	LayerSoftirq                   // softirqs in interrupt context; Vec says which
+	LayerSoftirq                   // softirqs in interrupt context, or where a task turned them on again; Vec says which
 	LayerIdleExit                  // leaving an idle state
 	LayerStolen                    // the hypervisor has taken the CPU away
 )
@@ -38,6 +38,9 @@ func (m *Machine) Layer(c event.CPU) Layer {
 		return Layer{Kind: cp.own}
 	case cp.soft != nil && cp.soft.inIRQ.begun:
 		return Layer{Kind: LayerSoftirq, Vec: cp.soft.inIRQ.vec}
+	}
+	if th, _ := m.Sched.Curr(c).Data.(*Thread); th != nil && !m.rt() && th.pass != nil && th.pass.begun && !isDaemon(th) {
+		return Layer{Kind: LayerSoftirq, Vec: th.pass.vec} // where it turned them on again
 	}
 	return Layer{}
 }

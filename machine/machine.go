@@ -32,6 +32,13 @@ type Config struct {
 	Without event.KindSet
 	// Seed is of all random lengths and distances of interrupts and devices.
 	Seed uint64
+	// IdleStates are what an idle CPU may enter, from the lightest to the deepest; none: idle
+	// is one state, and leaving it costs Costs.IdleExit.
+	IdleStates []IdleState
+	// Steals are times in which a hypervisor runs something else.
+	Steals []Steal
+	// TickEvents: the timer of the tick leaves hrtimer events, as in a kernel.
+	TickEvents bool
 	// DLTimerEvents: the timers of the scheduler leave hrtimer events, as in a kernel.
 	DLTimerEvents bool
 }
@@ -48,6 +55,8 @@ type Interrupts struct {
 	DaemonPriority int
 	// DaemonFirst: while ksoftirqd/N is runnable, softirqs wait for it.
 	DaemonFirst bool
+	// TickTimer is the function of the tick's timer; "": tick_sched_timer.
+	TickTimer string
 	// HandlersBHOff: handlers that are forced into threads have interrupts on, where the
 	// kernel is not PREEMPT_RT.
 	HandlersBHOff bool
@@ -69,6 +78,7 @@ const (
 	itemReady                  // Arg: CPU. It is done with its own work.
 	itemCall                   // Arg: index in calls
 	itemSoftirq                // Arg: CPU. The softirq in interrupt context is done.
+	itemSteal                  // Arg: steal and CPU. The hypervisor takes it away.
 	itemArrival                // Arg: line. An interrupt that comes by itself.
 	itemRaise                  // Arg: device. It raises its interrupt.
 	itemIRQ                    // Arg: index in calls
@@ -86,7 +96,8 @@ const (
 
 // The order at one nanosecond: work that ends is over before anything else looks at it.
 const (
-	rankWork engine.Rank = iota
+	rankWork         engine.Rank = iota
+	rankSoftirqTimer             // an interrupt looks first whether it has to raise HRTIMER
 	rankTimer
 	rankIPI
 	rankTick
@@ -106,6 +117,7 @@ type Machine struct {
 	threads []*Thread // by id; nil once they are gone
 	freeIDs []int
 	lines   []*Line
+	steals  []*engine.Stream // of each steal and CPU
 	devices []*Device
 	calls   []call
 	freeC   []int
@@ -140,13 +152,14 @@ func New(cfg Config, names *event.Names, sink func(*event.Event)) *Machine {
 	}
 	cfg.Sched.Quiet = sink == nil
 	m := &Machine{cfg: cfg, free: cfg.Costs == Costs{}, Names: names, sink: sink, cpus: make([]cpu, cfg.Sched.CPUs),
-		irq: event.NoCPU, nextPID: 1, words: newWords(names)}
+		irq: event.NoCPU, nextPID: 1, words: newWords(names, &cfg)}
 	m.Sched = sched.New(cfg.Sched, m, names)
 	for c := range event.CPU(cfg.Sched.CPUs) {
 		if server := m.Sched.FairServer(c); server != nil {
 			m.adopt(server, nil) // a thread that never runs keeps its timers
 		}
 	}
+	m.planSteals()
 	if cfg.NoHZ == HZPeriodic {
 		for c := range event.CPU(len(m.cpus)) {
 			m.startTick(c)
@@ -243,6 +256,8 @@ func (m *Machine) handle(it engine.Item) {
 		m.call(it.Arg)
 	case itemSoftirq:
 		m.softirqDone(event.CPU(it.Arg))
+	case itemSteal:
+		m.steal(event.CPU(it.Arg&(1<<32-1)), int(it.Arg>>32))
 	case itemArrival:
 		m.lines[it.Arg].arrive()
 	case itemRaise:

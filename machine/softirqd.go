@@ -26,6 +26,12 @@ func (d *softirqDaemon) Next(m *Machine, th *Thread) Step {
 	return m.handleSoftirqs(d.cpu, th, d.timers)
 }
 
+// isDaemon reports whether softirqs are what th is there for.
+func isDaemon(th *Thread) bool {
+	_, is := th.Program.(*softirqDaemon)
+	return is
+}
+
 // daemon is ksoftirqd/N, made when it is needed for the first time.
 func (m *Machine) daemon(c event.CPU) *Thread {
 	s := m.softirqs(c)

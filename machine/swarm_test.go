@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,7 +70,30 @@ func randomPlan(r *rand.Rand) plan {
 		k.FairServerPeriod = event.Time(1+r.IntN(10)) * 1_000_000
 		k.FairServerRuntime = k.FairServerPeriod * event.Time(r.IntN(5)) / 10
 	}
+	p.cfg.Seed, p.cfg.ThreadIRQs, p.cfg.TickEvents = r.Uint64(), r.IntN(3) == 0, true
+	p.cfg.Interrupts = machine.Interrupts{KTimers: r.IntN(2) == 0, KTimersAtExit: r.IntN(2) == 0, SleepersInSoftirq: r.IntN(2) == 0,
+		DaemonPriority: r.IntN(2), DaemonFirst: r.IntN(2) == 0, HandlersBHOff: r.IntN(2) == 0}
+	if r.IntN(3) == 0 {
+		p.cfg.IdleStates = []machine.IdleState{{Name: "POLL", Poll: r.IntN(2) == 0}, {Latency: 2000, Residency: 2000}, {Latency: 100_000, Residency: 300_000}}
+	}
+	if r.IntN(4) == 0 {
+		p.cfg.Steals = []machine.Steal{{Every: machine.Span{Min: 1, Max: 9_000_000}, Length: machine.Span{Max: 1_000_000}}}
+	}
 	return p
+}
+
+// addLines gives the machine interrupts of devices.
+func (s *swarm) addLines() {
+	r := s.r
+	for range r.IntN(4) {
+		any := func(n int) machine.Span { return machine.Span{Max: event.Time(r.IntN(n))} }
+		_, err := s.m.AddIRQ(machine.IRQ{Name: "dev", Hard: any(50_000), Work: any(200_000), Threading: machine.Threading(r.IntN(3)),
+			Softirq: r.IntN(2) == 0, SoftirqVec: int64(r.IntN(10)), SoftirqWork: any(300_000), Every: event.Time(50_000 + r.IntN(2_000_000)), Random: r.IntN(2) == 0,
+			Done: func(c event.CPU) { s.m.Wake(c, s.any()) }})
+		if err != nil {
+			panic(err)
+		}
+	}
 }
 
 func newSwarm(seed uint64, sink func(*event.Event)) (*swarm, plan) {
@@ -86,6 +110,9 @@ func newSwarm(seed uint64, sink func(*event.Event)) (*swarm, plan) {
 	s.mon.attach(s.m, func(c event.CPU) { delete(s.kept, c) })
 	for i := 0; i < p.tasks || len(s.tasks) == 0; i++ {
 		s.spawn(0)
+	}
+	if r.IntN(2) == 0 {
+		s.addLines()
 	}
 	return s, p
 }
@@ -131,8 +158,13 @@ func (s *swarm) spawn(from event.CPU) {
 	s.m.Start(from, th)
 }
 
+// threads are those that are not the machine's own.
+func (s *swarm) threads() []*machine.Thread {
+	return slices.DeleteFunc(s.m.Threads(), func(th *machine.Thread) bool { return th.Task.PID > 1<<21 })
+}
+
 func (s *swarm) any() *machine.Thread {
-	list := s.m.Threads()
+	list := s.threads()
 	return list[s.r.IntN(len(list))]
 }
 
@@ -151,13 +183,13 @@ func (s *swarm) next(m *machine.Machine, th *machine.Thread) machine.Step {
 	case 3:
 		return machine.Step{Kind: machine.StepYield}
 	case 4:
-		if len(s.m.Threads()) > 4 && r.IntN(10) == 0 && th.Task.MigrateDisabled() == 0 {
+		if len(s.threads()) > 4 && r.IntN(10) == 0 && th.Task.MigrateDisabled() == 0 {
 			return machine.Step{Kind: machine.StepExit}
 		}
 	case 5:
 		return machine.Step{Kind: machine.StepRun, NS: short(), Mode: machine.Kernel, CondResched: short() / 4}
 	case 6:
-		return machine.Step{Kind: machine.StepRun, NS: short(), Mode: machine.Mode(r.IntN(4))}
+		return machine.Step{Kind: machine.StepRun, NS: short(), Mode: machine.Mode(r.IntN(5))}
 	}
 	return machine.Step{Kind: machine.StepRun, NS: short()}
 }

@@ -3,6 +3,7 @@ package machine
 import (
 	"github.com/whylate/whylate/engine"
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/sched"
 )
 
 // needsTick reports whether c should tick.
@@ -22,11 +23,54 @@ func (m *Machine) needsTick(c event.CPU) bool {
 // yet. A tick that is not needed any more when it comes is as good as stopped.
 func (m *Machine) startTick(c event.CPU) {
 	cp := &m.cpus[c]
-	if m.queue.Pending(cp.tick) || !m.needsTick(c) {
+	if cp.ticks {
+		if !m.needsTick(c) {
+			cp.ticks = false
+			m.emitTick(c, event.HrtimerCancel, event.NoTime)
+		}
 		return
 	}
-	cp.tickAt = m.nextTick(m.now + 1)
-	cp.tick = m.queue.Push(engine.Item{At: cp.tickAt, Rank: rankTick, What: itemTick, Arg: int64(c)})
+	if !m.needsTick(c) {
+		return
+	}
+	cp.ticks = true
+	if !m.queue.Pending(cp.tick) {
+		cp.tickAt = m.nextTick(m.now + 1)
+		cp.tick = m.queue.Push(engine.Item{At: cp.tickAt, Rank: rankTick, What: itemTick, Arg: int64(c)})
+	}
+	m.emitTick(c, event.HrtimerStart, cp.tickAt)
+}
+
+// tick is the interrupt of the tick; its timer is started again when its function has
+// returned.
+func (m *Machine) tick(c event.CPU) sched.Work {
+	m.emitTick(c, event.HrtimerExpireEntry, m.now)
+	w := m.Sched.SchedulerTick(c)
+	m.emitTick(c, event.HrtimerExpireExit, event.NoTime)
+	m.cpus[c].ticks = false
+	m.startTick(c)
+	return w
+}
+
+// tickAddress is where the timer of the tick of a CPU would lie: in its own data.
+const tickAddress int64 = -(1 << 47) + 0x7d82_35c0
+
+// emitTick says what happens to the timer of the tick. Without high-resolution timers the
+// tick is none.
+func (m *Machine) emitTick(c event.CPU, kind event.Kind, at event.Time) {
+	if !m.listens(kind) || m.cfg.LowRes || !m.cfg.TickEvents {
+		return
+	}
+	ev := &m.ev
+	ev.Reset()
+	ev.Kind, ev.Arg = kind, tickAddress+int64(c)<<19
+	switch kind {
+	case event.HrtimerStart:
+		ev.Func, ev.Arg2, ev.Arg3 = m.words.tick, int64(at), int64(at)
+	case event.HrtimerExpireEntry:
+		ev.Func, ev.Arg2 = m.words.tick, int64(at)
+	}
+	m.Emit(c, ev)
 }
 
 // nextTick returns the first tick of the machine at t or later. All CPUs tick at the same

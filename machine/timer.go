@@ -36,8 +36,11 @@ func (m *Machine) arm(c event.CPU, th *Thread, k timerKind, at, slack event.Time
 	t.cpu, t.armed, t.early, t.due, t.thread, t.kind = c, true, at, at+slack, th, k
 	t.softirq = k == sleepTimer && m.cfg.Interrupts.SleepersInSoftirq && m.rt() && !realTime(th.Task.Attr.Policy)
 	m.enlist(t)
-	what := itemSleep + uint32(k)
-	t.handle = m.queue.Push(engine.Item{At: m.expiry(t.due), Rank: rankTimer, What: what, Arg: int64(th.id) | int64(t.turn)<<32})
+	what, rank := itemSleep+uint32(k), rankTimer
+	if t.softirq {
+		rank = rankSoftirqTimer
+	}
+	t.handle = m.queue.Push(engine.Item{At: m.expiry(t.due), Rank: rank, What: what, Arg: int64(th.id) | int64(t.turn)<<32})
 	m.emitTimer(c, event.HrtimerStart, th, k, at)
 }
 
@@ -130,10 +133,16 @@ func (m *Machine) disarm(c event.CPU, th *Thread) {
 type words struct {
 	timers   [numTimers]event.Name
 	rtPeriod event.Name
+	tick     event.Name
 }
 
-func newWords(names *event.Names) words {
+func newWords(names *event.Names, cfg *Config) words {
+	tick := cfg.Interrupts.TickTimer
+	if tick == "" {
+		tick = "tick_sched_timer"
+	}
 	return words{
+		tick:     names.Intern(tick),
 		timers:   [numTimers]event.Name{names.Intern("hrtimer_wakeup"), names.Intern("dl_task_timer"), names.Intern("inactive_task_timer")},
 		rtPeriod: names.Intern("sched_rt_period_timer"),
 	}

@@ -58,7 +58,7 @@ func (m *Machine) expireEarly(c event.CPU) {
 	for i := 0; i < len(cp.timers); {
 		t := cp.timers[i]
 		switch {
-		case t.early > m.now, t.due > m.now && !m.cfg.LowRes && cp.tickAt > m.now && cp.tickAt < t.due:
+		case t.early > m.now, t.due > m.now && !m.cfg.LowRes && cp.ticks && cp.tickAt < t.due:
 			return
 		case t.early == t.due || t.due <= m.now:
 			i++

@@ -11,6 +11,9 @@ import (
 	"github.com/whylate/whylate/workload"
 )
 
+// pollState is what the kernel calls the state in which an idle CPU looks for work itself.
+const pollState = "POLL"
+
 // hardware takes the interrupts and devices of the object "whylate".
 func (b *builder) hardware(w *rtapp.Whylate) error {
 	for i := range w.IRQs {
@@ -19,6 +22,12 @@ func (b *builder) hardware(w *rtapp.Whylate) error {
 			return fmt.Errorf("%s: irqs: %s: %w", w.IRQs[i].Pos, w.IRQs[i].Name, err)
 		}
 		b.plan.Load.IRQs = append(b.plan.Load.IRQs, irq)
+	}
+	for _, s := range w.IdleStates {
+		b.plan.IdleStates = append(b.plan.IdleStates, machine.IdleState{Name: s.Name, Latency: s.Latency, Residency: s.Residency, Poll: s.Name == pollState})
+	}
+	for _, s := range w.Steals {
+		b.plan.Steals = append(b.plan.Steals, machine.Steal{CPUs: cpusOf(s.CPUs), Every: machine.Span(s.Every), Length: machine.Span(s.Length)})
 	}
 	for i := range w.Devices {
 		b.plan.Load.Devices = append(b.plan.Load.Devices, b.device(w, &w.Devices[i]))

@@ -72,7 +72,6 @@ func TestTheObjectWhylate(t *testing.T) {
 // TestPartsOfTheObjectThatAreNotModelled are refused, too.
 func TestPartsOfTheObjectThatAreNotModelled(t *testing.T) {
 	for part, want := range map[string]string{
-		`"idle_states": {"C1": {"latency": 2, "residency": 2}}`:                "idle states",
 		`"cgroups": {"/web": {"cpu.weight": 50}}`:                              "control groups",
 		`"cpus": 2, "topology": {"llcs_per_node": 2, "capacity": [1024, 512]}`: "unequal capacity",
 		`"costs": {"switch": [1, 2]}`:                                          "costs that vary",

@@ -71,7 +71,6 @@ func refuseExtras(w *rtapp.Whylate) error {
 		there bool
 		what  string
 	}{
-		{len(w.IdleStates) > 0, "idle states"},
 		{len(w.CGroups) > 0, "control groups"},
 	} {
 		if c.there {

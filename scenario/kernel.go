@@ -70,7 +70,7 @@ func (k *Kernel) config(cpus int) sched.Config {
 func (k *Kernel) interrupts() machine.Interrupts {
 	t := k.Profile.Traits()
 	return machine.Interrupts{KTimers: t.KTimers, KTimersAtExit: t.KTimersAtExit, SleepersInSoftirq: t.SleepersInSoftirq,
-		DaemonPriority: t.KsoftirqdPriority, DaemonFirst: t.KsoftirqdFirst, HandlersBHOff: !t.HandlersIRQsOff}
+		DaemonPriority: t.KsoftirqdPriority, DaemonFirst: t.KsoftirqdFirst, HandlersBHOff: !t.HandlersIRQsOff, TickTimer: t.TickTimer}
 }
 
 // bandwidth is a share of a CPU in the scheduler's unit of 1 << 20; negative: no limit.

@@ -20,6 +20,9 @@ type Plan struct {
 	// CPUsPerLLC is how many CPUs share their last-level cache; 0: all.
 	CPUsPerLLC int
 	Costs      Costs // of the machine's own work, unless UseCosts names a table
+	// IdleStates and Steals are those of the machine.
+	IdleStates []machine.IdleState
+	Steals     []machine.Steal
 	// Values are settings in the order in which they are made; a later one wins.
 	Values []Value
 	Load   workload.Spec
@@ -88,7 +91,8 @@ func (p *Plan) Setup() (*Setup, error) {
 		load.PID = firstPID
 	}
 	s := &Setup{Kernel: k, Load: &load, Limits: slices.Clone(p.Notes)}
-	s.Machine = machine.Config{Sched: k.config(cpus), Costs: costs.Machine, DLTimerEvents: true, Seed: load.Seed, Interrupts: k.interrupts()}
+	s.Machine = machine.Config{Sched: k.config(cpus), Costs: costs.Machine, DLTimerEvents: true, Seed: load.Seed, Interrupts: k.interrupts(),
+		IdleStates: p.IdleStates, Steals: p.Steals, TickEvents: true}
 	s.Machine.Sched.CPUsPerLLC = p.CPUsPerLLC
 	f := k.facts()
 	load.ToldFirst, load.DrainsAtOnce = f.ExitToldFirst == kernel.Yes, f.ExitDrains == kernel.Yes

@@ -67,7 +67,7 @@ func emitted() []string {
 	kinds := []event.Kind{event.SchedSwitch, event.SchedWaking, event.SchedWakeup, event.SchedWakeupNew,
 		event.SchedMigrateTask, event.SchedStatRuntime, event.SchedPISetprio, event.SchedProcessFork,
 		event.SchedProcessExit, event.TaskNewtask, event.TaskRename, event.SignalGenerate,
-		event.IRQHandlerEntry, event.IRQHandlerExit, event.SoftirqRaise, event.SoftirqEntry, event.SoftirqExit,
+		event.IRQHandlerEntry, event.IRQHandlerExit, event.SoftirqRaise, event.SoftirqEntry, event.SoftirqExit, event.HrtimerExpireExit, event.HrtimerCancel,
 		event.HrtimerStart, event.HrtimerExpireEntry, event.SignalDeliver, event.SchedProcessExec, event.SysEnter, event.SysExit}
 	list := make([]string, 0, len(kinds))
 	for _, k := range kinds {

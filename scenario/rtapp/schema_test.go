@@ -114,7 +114,7 @@ func TestParserTakesOnlyWhatTheSchemaDeclares(t *testing.T) {
 	root := schemaTree(t)
 	objects := map[string]string{ // how an object of each kind stands inside "whylate"
 		"whylate": `%`, "topology": `"topology":{%}`, "idle_state": `"idle_states":{"x":{%}}`, "cgroup": `"cgroups":{"/x":{%}}`,
-		"irq": `"irqs":{"x":{%}}`, "device": `"devices":{"x":{%}}`, "task": `"tasks":{"a":{%}}`,
+		"irq": `"irqs":{"x":{%}}`, "steal": `"steal":{"x":{%}}`, "device": `"devices":{"x":{%}}`, "task": `"tasks":{"a":{%}}`,
 		"kernel_section": `"tasks":{"a":{"kernel_sections":[{%}]}}`, "lock": `"locks":{"m":{%}}`, "exit": `"tasks":{"a":{"exit":{%}}}`,
 	}
 	for name, def := range root["$defs"].(node) {

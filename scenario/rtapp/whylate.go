@@ -18,6 +18,7 @@ type Whylate struct {
 	CPUs       int
 	Topology   *Topology
 	IdleStates []IdleState // from the lightest to the deepest
+	Steals     []Steal
 	// CostTable names a table of costs; "" where not said. Costs change single ones of it.
 	CostTable string
 	// Settings and Features are in the order of the file; costs too.
@@ -45,6 +46,15 @@ type Topology struct {
 type IdleState struct {
 	Name               string
 	Latency, Residency event.Time // to leave it; from which length of idleness it pays
+}
+
+// Steal are times in which a hypervisor runs something else on a CPU.
+type Steal struct {
+	Name string // for people
+	Pos  Pos
+	CPUs []int // nil: all, each at times of its own
+	// Every is from the end of one to the beginning of the next, Length how long one is.
+	Every, Length Span
 }
 
 // Setting is a name with a value as text: "950000", "true", "full". Lists of settings keep

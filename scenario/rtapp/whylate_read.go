@@ -36,6 +36,7 @@ func (n *notes) whylate(v *value, at *place, o Options) *Whylate {
 	s.each("idle_states", func(name string, _ Pos, s strict) {
 		w.IdleStates = append(w.IdleStates, IdleState{name, s.duration("latency", 0), s.duration("residency", 0)})
 	})
+	s.each("steal", func(name string, pos Pos, s strict) { w.Steals = append(w.Steals, readSteal(name, pos, s)) })
 	w.Settings = readSettings(s, "settings", o.Settings)
 	w.Features = readSettings(s, "features", o.Features)
 	w.CostTable = s.name("cost_table")

@@ -90,6 +90,18 @@ func readDevice(name string, pos Pos, s strict) Device {
 	return d
 }
 
+// readSteal reads when a hypervisor takes CPUs away.
+func readSteal(name string, pos Pos, s strict) Steal {
+	t := Steal{Name: name, Pos: pos, CPUs: s.cpus("cpus"), Every: s.span("every"), Length: s.span("length")}
+	if t.Every.Min <= 0 {
+		s.n.errorf(s.off, s.at, `needs an "every" of more than 0`)
+	}
+	if t.Length.Max <= 0 {
+		s.n.errorf(s.off, s.at, `needs a "length" of more than 0`)
+	}
+	return t
+}
+
 // readExtra reads what is said of a task that rt-app's part describes.
 func readExtra(name string, pos Pos, s strict) TaskExtra {
 	t := TaskExtra{Name: name, Pos: pos, CGroup: s.name("cgroup")}
