@@ -87,8 +87,8 @@ func requestTime(t *testing.T, run *workload.Run) event.Time {
 	return r[0].End - r[0].Submitted
 }
 
-// mainCause is the cause of a wait with the most time.
-func mainCause(w *result.Late) result.Cause {
+// chiefCause is the cause of a wait with the most time.
+func chiefCause(w *result.Late) result.Cause {
 	best := w.Causes[0]
 	for _, c := range w.Causes {
 		if c.NS > best.NS {
@@ -165,7 +165,7 @@ func TestWhatInterruptsDoIsTold(t *testing.T) {
 	late := 0
 	for i := range x.Late {
 		l := &x.Late[i]
-		if c := mainCause(l); l.Comm == "fair-2" && c.Kind == "late_wakeup" && c.Comm == "hog-1" && c.NS > 5_000_000 {
+		if c := chiefCause(l); l.Comm == "fair-2" && c.Kind == "late_wakeup" && c.Comm == "hog-1" && c.NS > 5_000_000 {
 			late++
 			if c.Verdict != "proven" {
 				t.Errorf("late wakeup by %s: %s", c.Comm, c.Verdict)
@@ -179,7 +179,7 @@ func TestWhatInterruptsDoIsTold(t *testing.T) {
 	x, _ = told(t, scene("6.12", `, "steal": {"host": {"every": "30ms", "length": "6ms"}}`))
 	late = 0
 	for i := range x.Late {
-		if c := mainCause(&x.Late[i]); x.Late[i].Comm == "rt-0" && c.Kind == "late_wakeup" && strings.Contains(c.Detail, "stolen") {
+		if c := chiefCause(&x.Late[i]); x.Late[i].Comm == "rt-0" && c.Kind == "late_wakeup" && strings.Contains(c.Detail, "stolen") {
 			late++
 		}
 	}
