@@ -24,8 +24,8 @@ type swarm struct {
 	pinning bool // affinities and migrate_disable are used
 
 	// kept are CPUs whose current task entered or left the deadline class, became a real-time
-	// one while the fair server had chosen it, or got a new
-	// affinity after its deadline and is throttled for that: the kernel lets it keep the CPU
+	// one while the fair server had chosen it, or got a new affinity after its deadline and is
+	// throttled or has a new deadline for that: the kernel lets it keep the CPU
 	// until the next __schedule(), whoever waits (6.12: switched_to_rt(), switched_to_dl()
 	// and set_cpus_allowed() do nothing for the current task).
 	kept map[event.CPU]bool
@@ -38,6 +38,7 @@ type plan struct {
 	cpus, tasks int
 	cfg         machine.Config
 	pinning     bool
+	lines       int
 }
 
 func randomPlan(r *rand.Rand) plan {
@@ -70,6 +71,11 @@ func randomPlan(r *rand.Rand) plan {
 		k.FairServerPeriod = event.Time(1+r.IntN(10)) * 1_000_000
 		k.FairServerRuntime = k.FairServerPeriod * event.Time(r.IntN(5)) / 10
 	}
+	// Of interrupts there is a stream of its own: half of the machines have none.
+	if r = rand.New(rand.NewPCG(r.Uint64(), 98)); r.IntN(2) == 0 {
+		return p
+	}
+	p.lines = r.IntN(4)
 	p.cfg.Seed, p.cfg.ThreadIRQs, p.cfg.TickEvents = r.Uint64(), r.IntN(3) == 0, true
 	p.cfg.Interrupts = machine.Interrupts{KTimers: r.IntN(2) == 0, KTimersAtExit: r.IntN(2) == 0, SleepersInSoftirq: r.IntN(2) == 0,
 		DaemonPriority: r.IntN(2), DaemonFirst: r.IntN(2) == 0, HandlersBHOff: r.IntN(2) == 0}
@@ -83,9 +89,9 @@ func randomPlan(r *rand.Rand) plan {
 }
 
 // addLines gives the machine interrupts of devices.
-func (s *swarm) addLines() {
-	r := s.r
-	for range r.IntN(4) {
+func (s *swarm) addLines(n int) {
+	r := rand.New(rand.NewPCG(s.r.Uint64(), 97))
+	for range n {
 		any := func(n int) machine.Span { return machine.Span{Max: event.Time(r.IntN(n))} }
 		_, err := s.m.AddIRQ(machine.IRQ{Name: "dev", Hard: any(50_000), Work: any(200_000), Threading: machine.Threading(r.IntN(3)),
 			Softirq: r.IntN(2) == 0, SoftirqVec: int64(r.IntN(10)), SoftirqWork: any(300_000), Every: event.Time(50_000 + r.IntN(2_000_000)), Random: r.IntN(2) == 0,
@@ -111,9 +117,7 @@ func newSwarm(seed uint64, sink func(*event.Event)) (*swarm, plan) {
 	for i := 0; i < p.tasks || len(s.tasks) == 0; i++ {
 		s.spawn(0)
 	}
-	if r.IntN(2) == 0 {
-		s.addLines()
-	}
+	s.addLines(p.lines)
 	return s, p
 }
 
@@ -189,7 +193,11 @@ func (s *swarm) next(m *machine.Machine, th *machine.Thread) machine.Step {
 	case 5:
 		return machine.Step{Kind: machine.StepRun, NS: short(), Mode: machine.Kernel, CondResched: short() / 4}
 	case 6:
-		return machine.Step{Kind: machine.StepRun, NS: short(), Mode: machine.Mode(r.IntN(5))}
+		mode := machine.Mode(r.IntN(5))
+		if mode == machine.BHOff && s.pinning && m.Preempt() == sched.PreemptRT {
+			mode = machine.Kernel // its end is a migrate_enable(), which can leave kept CPUs unseen
+		}
+		return machine.Step{Kind: machine.StepRun, NS: short(), Mode: mode}
 	}
 	return machine.Step{Kind: machine.StepRun, NS: short()}
 }
@@ -198,12 +206,16 @@ func (s *swarm) next(m *machine.Machine, th *machine.Thread) machine.Step {
 func (s *swarm) act(c event.CPU, self *machine.Thread) {
 	m, other := s.m, s.any()
 	what := s.r.IntN(12)
-	if other.Task.Running() {
-		dl, throttled := other.Task.Prio().Deadline(), other.Task.Throttled()
-		served := m.Sched.FairServed(other.Task.CPU())
+	for _, p := range []*sched.Task{other.Task, self.Task} { // migrate_enable() can give self another affinity
+		if !p.Running() {
+			continue
+		}
+		dl, throttled := p.Prio().Deadline(), p.Throttled()
+		deadline, _ := p.Deadline()
+		served := m.Sched.FairServed(p.CPU())
 		defer func() {
-			if dl != other.Task.Prio().Deadline() || throttled != other.Task.Throttled() || served && !other.Task.Prio().Fair() {
-				s.kept[other.Task.CPU()] = true
+			if at, _ := p.Deadline(); at != deadline || dl != p.Prio().Deadline() || throttled != p.Throttled() || served && !p.Prio().Fair() {
+				s.kept[p.CPU()] = true
 			}
 		}()
 	}
