@@ -23,13 +23,13 @@ type Analysis struct {
 	rtPeriod  []timeline.Expiry // of sched_rt_period_timer, all CPUs, by time
 	cfsPeriod []timeline.Expiry // of the bandwidth timers of fair groups
 	dlTimer   [][]timeline.Expiry
-	// deadlineTasks is how many tasks ran as deadline tasks.
-	deadlineTasks int
-	ownTimers     map[timeline.TaskID]*ownTimer
-	clocks        clocks
-	wakeup        event.Name // hrtimer_wakeup
-	periods       map[timeline.TaskID]period
-	idle          [][]idleRun // by CPU
+	deadline  map[timeline.TaskID]*deadlineTask
+	ownTimers map[timeline.TaskID]*ownTimer
+	timerOf   map[int64]timeline.TaskID // whose timer an address is, where that is known
+	clocks    clocks
+	wakeup    event.Name // hrtimer_wakeup
+	periods   map[timeline.TaskID]period
+	idle      [][]idleRun // by CPU
 }
 
 // afterTimer is how long after a timer's expiry a switch still counts as its effect.
@@ -54,8 +54,7 @@ func New(x *timeline.Index) *Analysis {
 	a.collectIdle()
 	a.quota = make([][]window, len(x.CPUs))
 	a.findExits()
-	a.countDeadlineTasks()
-	a.collectOwnTimers()
+	a.collectDeadlineTasks()
 	for c := range x.CPUs {
 		a.findQuota(event.CPU(c))
 		a.findWindows(event.CPU(c))

@@ -97,19 +97,19 @@ func (a *Analysis) runningAt(r *timeline.Run, t event.Time, waiter int) running 
 	g.class = ClassOf(g.prio, comm, task.Idle())
 	g.rank = rank(g.class, g.prio)
 	g.baseRank = rank(ClassOf(g.base, comm, task.Idle()), g.base)
-	open := r.PrioOut == event.NoPrio
-	if task.Idle() || open || r.PrioIn == event.NoPrio || r.PrioIn == r.PrioOut || a.x.PIWithin(r) {
+	first, last := a.x.ClassBetween(r, t)
+	if task.Idle() || last == event.NoPrio || first == event.NoPrio || first == last {
 		return g
 	}
 	// sched_setscheduler left no event. Of the two priorities take the one that
 	// explains why the waiter did not run.
-	out := ClassOf(r.PrioOut, comm, false)
-	outRank := rank(out, r.PrioOut)
+	out := ClassOf(last, comm, false)
+	outRank := rank(out, last)
 	if out == g.class && outRank == g.rank {
 		return g // another nice value: whoever it keeps waiting, it does so as before
 	}
 	if outRank < g.rank && g.rank >= waiter {
-		g.prio, g.class, g.rank = r.PrioOut, out, outRank
+		g.prio, g.class, g.rank = last, out, outRank
 		g.base, g.baseRank = g.prio, g.rank
 	}
 	g.inferred = true

@@ -28,8 +28,7 @@ func (a *Analysis) dueOf(w *latency.Wait) due {
 		return none
 	}
 	n := sort.Search(len(ci.Expiries), func(i int) bool { return ci.Expiries[i].At > w.Woken }) - 1
-	// A timer that expired before the task last left the CPU woke it then, not now.
-	if n >= 0 && (w.Left == event.NoTime || ci.Expiries[n].At >= w.Left) && ci.Expiries[n].Woke == w.Task.ID && ci.Expiries[n].Func == a.wakeup {
+	if n >= 0 && a.woke(&ci.Expiries[n], w) {
 		if d := a.dueByTimer(w, ci.Expiries[n], n); d.at != event.NoTime {
 			return d
 		}
@@ -39,6 +38,19 @@ func (a *Analysis) dueOf(w *latency.Wait) due {
 		return d
 	}
 	return a.dueByPeriod(w)
+}
+
+// woke reports whether the expiry e is what woke the task of w: the waking came directly
+// after it, by whoever served it, and is the one that began this wait. The newest expiry of
+// the CPU may have woken the same task before, and something else woke it now.
+func (a *Analysis) woke(e *timeline.Expiry, w *latency.Wait) bool {
+	if e.Func != a.wakeup || e.Woke != w.Task.ID || e.WokeAt != w.Woken {
+		return false
+	}
+	if e.Hard {
+		return w.Waker.Context != latency.ContextTask
+	}
+	return w.Waker.Task == nil || w.Waker.Task.ID == e.Current
 }
 
 func (a *Analysis) dueByTimer(w *latency.Wait, e timeline.Expiry, n int) due {

@@ -15,28 +15,40 @@ const weighs = 20
 
 // Explain says why w was as long as it was. The result keeps w.
 func (a *Analysis) Explain(w *latency.Wait) *Explanation {
-	e := &Explanation{Wait: w, Due: event.NoTime}
-	d := due{at: event.NoTime}
-	if w.GapFrom == event.NoTime {
-		d = a.dueOf(w)
-		e.Due, e.DueVerdict, e.DueDetail = d.at, d.verdict, d.detail
-	}
+	d := a.dueFor(w)
+	e := &Explanation{Wait: w, Due: d.at, DueVerdict: d.verdict, DueDetail: d.detail}
 	start := w.Woken
-	if e.Due != event.NoTime {
-		start = e.Due
-		if e.Due < w.Woken {
-			a.late(w, d, e.add)
-		}
+	if d.at != event.NoTime {
+		start = d.at
 	}
 	e.LatenessNS = int64(w.End - start)
-	a.eachQueue(w, func(cpu event.CPU, from, to event.Time) {
-		a.cut(w, cpu, from, from, to, to, func(p *piece) { e.add(a.name(p)) })
-	})
+	a.each(w, d, e.add)
 	e.conclude()
 	if e.Verdict == Proven && a.lostMeanwhile(w) {
 		e.Verdict, e.Needs = Likely, union(e.Needs, biggerBuffer)
 	}
 	return e
+}
+
+// Stretches calls visit for each stretch of the lateness of w, in order of time, each with its
+// own cause: what Explain sums.
+func (a *Analysis) Stretches(w *latency.Wait, visit func(Interval)) { a.each(w, a.dueFor(w), visit) }
+
+// dueFor is dueOf for waits that lost events have not touched.
+func (a *Analysis) dueFor(w *latency.Wait) due {
+	if w.GapFrom != event.NoTime {
+		return due{at: event.NoTime}
+	}
+	return a.dueOf(w)
+}
+
+func (a *Analysis) each(w *latency.Wait, d due, visit func(Interval)) {
+	if d.at != event.NoTime && d.at < w.Woken {
+		a.late(w, d, visit)
+	}
+	a.eachQueue(w, func(cpu event.CPU, from, to event.Time) {
+		a.cut(w, cpu, from, from, to, to, func(p *piece) { visit(a.name(p)) })
+	})
 }
 
 // biggerBuffer is what lost events need.
@@ -73,7 +85,7 @@ func (a *Analysis) eachQueue(w *latency.Wait, visit func(cpu event.CPU, from, to
 func (a *Analysis) name(p *piece) Interval {
 	for _, q := range questions {
 		if i, ok := q.ask(p); ok {
-			return i
+			return p.ifThrottled(i)
 		}
 	}
 	panic("cause: the last question always answers")

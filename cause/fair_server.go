@@ -34,13 +34,11 @@ func matchFairServer(p *piece) (Interval, bool) {
 		return Interval{}, false
 	}
 	w := in(windowsOf(p.a.served, p.cpu), p.from)
-	if w == nil {
-		return Interval{}, false
+	if w == nil || p.run == nil || p.cur.class != ClassFair {
+		return Interval{}, false // one that became real-time meanwhile has the CPU by right
 	}
 	i := p.windowed(&fairServer, w)
-	if p.run != nil && p.cur.class == ClassFair {
-		i.blameTask(p.cur.task, p.run.Comm, p.cur.prio)
-	}
+	i.blameTask(p.cur.task, p.run.Comm, p.cur.prio)
 	return i, true
 }
 

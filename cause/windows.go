@@ -77,7 +77,7 @@ func (a *Analysis) findWindows(c event.CPU) {
 			a.throttled[c] = append(a.throttled[c], w)
 			continue
 		}
-		if !a.makesWay(prev, next) || last != event.NoTime && prev.End-last < windowsApart {
+		if !a.makesWay(prev, next) && !a.passedRT(prev, next) || last != event.NoTime && prev.End-last < windowsApart {
 			continue
 		}
 		last = prev.End
@@ -122,6 +122,13 @@ func (a *Analysis) leaves(prev, next *timeline.Run) bool {
 // or by idle.
 func (a *Analysis) makesWay(prev, next *timeline.Run) bool {
 	return prev.State.Runnable() && a.leaves(prev, next)
+}
+
+// passedRT reports whether next was chosen with a real-time task in the queue, after a
+// deadline task, one of the stop class, or one that went to sleep. Without the timers that end
+// such a stretch it would say little.
+func (a *Analysis) passedRT(prev, next *timeline.Run) bool {
+	return a.x.Occurs(event.HrtimerExpireEntry) && next.Marks.Has(timeline.MarkPassedRT) && prev.End == next.Start && prev.Marks&(timeline.MarkOpen|timeline.MarkLast) == 0
 }
 
 // nextRealTime returns the first run from i on that begins as a real-time one, len(runs)

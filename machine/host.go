@@ -56,6 +56,9 @@ func (m *Machine) SetTimer(t sched.Timer, at event.Time) {
 func (m *Machine) CancelTimer(t sched.Timer) {
 	if t.Kind != sched.TimerHRTick {
 		th, k := ofTask(t)
+		if th.timers[k].armed {
+			m.emitTimer(t.CPU, event.HrtimerCancel, th, k, m.now)
+		}
 		m.stopTimer(th, k)
 		return
 	}

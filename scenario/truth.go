@@ -44,6 +44,7 @@ type witness struct {
 	log     truth.Log
 	threads []*machine.Thread
 	was     map[event.PID]*stand // looked up only
+	periods int64                // of real-time bandwidth, so far
 }
 
 // stand is what a task was when it was last looked at.
@@ -86,6 +87,10 @@ func (w *witness) look() {
 		w.log.Cover(now, c, w.cover(c))
 		w.log.RTThrottle(now, c, w.m.Sched.RTThrottled(c))
 		w.log.FairServe(now, c, w.m.Sched.FairServed(c))
+	}
+	if n := w.m.Sched.RTPeriods(); n != w.periods {
+		w.periods = n
+		w.log.RTPeriod(now)
 	}
 	w.threads = w.m.Living(w.threads[:0])
 	for _, th := range w.threads {

@@ -13,7 +13,8 @@ type rtBandwidth struct {
 	// expires is when the period timer expires, or would have next: where it was stopped,
 	// it goes on from there.
 	expires event.Time
-	active  bool // the timer runs
+	active  bool  // the timer runs
+	periods int64 // how often it has expired
 }
 
 // initRTBandwidth gives every CPU its runtime; init_rt_bandwidth() and init_rt_rq().
@@ -34,6 +35,9 @@ func (s *Sched) rtBandwidthEnabled() bool { return s.cfg.RTPeriod > 0 && s.cfg.R
 // RTThrottled reports whether the real-time tasks of c are kept off it because they have
 // used up their runtime: rt_rq->rt_throttled.
 func (s *Sched) RTThrottled(c event.CPU) bool { return s.rqs[c].rt.throttled }
+
+// RTPeriods counts how often the period timer has given runtime back.
+func (s *Sched) RTPeriods() int64 { return s.rtBW.periods }
 
 // startRTBandwidth starts the period timer where it is stopped, on the CPU that executes
 // this; start_rt_bandwidth(). Since 4.6 a timer whose next expiry has passed expires at
@@ -69,6 +73,7 @@ func (b *rtBandwidth) forward(now, interval event.Time) int64 {
 // CPU that serves the timer. Where nothing is left to do it stops.
 func (s *Sched) schedRTPeriodTimer(at event.CPU) {
 	b := &s.rtBW
+	b.periods++
 	idle := true
 	for {
 		n := b.forward(s.host.Now(), b.period)

@@ -12,15 +12,15 @@ type Builder struct {
 	arm                                      map[int64]Arming  // by the timer's address
 	hidden                                   map[TaskID]Arming // of sleep timers whose address the trace hides
 	doExit, exitMM, doGroupExit, dlTaskTimer event.Name
+	queues                                   queues
+	dl                                       map[int64]bool      // the addresses of the timers of the deadline class
 	calls                                    map[event.Name]bool // the vectors by which another CPU wakes this one
 	sleepTimer                               event.Name          // hrtimer_wakeup
 }
 
 // building is the unfinished state of one CPU.
 type building struct {
-	// The newest start of a dl_task_timer on this CPU.
-	dlTimer int64
-	dlArmed event.Time
+	waking TaskID // of the newest sched_waking here whose sched_wakeup has not come, NoTask
 
 	irq, softirq, off int  // index of the open span, −1 if none
 	depth             int  // nested hard interrupts
@@ -60,14 +60,14 @@ func (b *Builder) cpu(c event.CPU) (*CPUIndex, *building) {
 	}
 	for int(c) >= len(b.x.CPUs) {
 		b.x.CPUs = append(b.x.CPUs, CPUIndex{})
-		b.cpus = append(b.cpus, building{irq: -1, softirq: -1, off: -1, run: -1, dlArmed: -throttleArms - 1})
+		b.cpus = append(b.cpus, building{irq: -1, softirq: -1, off: -1, run: -1, waking: NoTask})
 	}
 	return &b.x.CPUs[c], &b.cpus[c]
 }
 
 func (b *Builder) task(id TaskID) *TaskIndex {
 	for int(id) >= len(b.x.Tasks) {
-		b.x.Tasks = append(b.x.Tasks, TaskIndex{DLTimer: event.NoArg, ExitMark: event.NoTime, ProcessExit: event.NoTime, LastOff: event.NoTime})
+		b.x.Tasks = append(b.x.Tasks, TaskIndex{ExitMark: event.NoTime, ProcessExit: event.NoTime, LastOff: event.NoTime})
 	}
 	return &b.x.Tasks[id]
 }
@@ -93,12 +93,20 @@ func (b *Builder) Push(ev *event.Event, step Step) {
 		b.schedSwitch(ev, step, ci, cb)
 	case event.SchedWaking:
 		b.woke(ev, step, ci, cb)
+		if step.Task != nil {
+			cb.waking = step.Task.ID
+		}
+	case event.SchedWakeup, event.SchedWakeupNew:
+		cb.waking = NoTask
+		b.queues.enqueue(ev, step)
 	case event.HrtimerCancel:
-		b.cancel(ev)
+		b.cancel(ev, cb)
 	case event.SchedMigrateTask:
 		b.moved(ev, step)
+		b.queues.move(ev, step)
 	case event.SchedPISetprio:
 		if t := step.Task; t != nil {
+			b.queues.setprio(ev, t)
 			ti := b.task(t.ID)
 			ti.PrioChanges = append(ti.PrioChanges, PrioChange{ev.Time, ev.TaskPrio, ev.NextPrio, t.Boosted, t.Base})
 		}
@@ -139,15 +147,7 @@ func (b *Builder) open(ci *CPUIndex, cb *building, t *Task, at event.Time, prio 
 }
 
 func (b *Builder) schedSwitch(ev *event.Event, step Step, ci *CPUIndex, cb *building) {
-	ran := ev.TaskPrio.Deadline() && ev.Time-cb.dlArmed <= throttleArms
-	// One that goes to sleep may be throttled too. Without a fair server on this kernel the
-	// timer can be nobody else's; with one it is known from before.
-	own := b.x.Facts.FairServer == kernel.No || b.task(step.Task.ID).DLTimer == cb.dlTimer
-	if ran && (ev.State.Runnable() || own) {
-		ti := b.task(step.Task.ID)
-		ti.DLTimer = cb.dlTimer
-		ti.Throttled = append(ti.Throttled, cb.dlArmed)
-	}
+	cb.waking = NoTask
 	cb.expired = false
 	cb.noInterrupt(ci)
 	if cb.run < 0 {
@@ -164,11 +164,15 @@ func (b *Builder) schedSwitch(ev *event.Event, step Step, ci *CPUIndex, cb *buil
 		r.Marks |= MarkYielded
 	}
 	var marks Mark
+	b.queues.leave(ev, step)
+	if b.queues.passed(ev, step) {
+		marks = MarkPassedRT
+	}
 	switch step.NextWas {
 	case StatusBlocked:
-		marks = MarkFromSleep
+		marks |= MarkFromSleep
 	case StatusNew:
-		marks = MarkNew
+		marks |= MarkNew
 	}
 	b.open(ci, cb, step.Next, ev.Time, ev.NextPrio, marks)
 	b.stay(step.Next.ID, ev.CPU).Last = ev.Time
@@ -176,10 +180,6 @@ func (b *Builder) schedSwitch(ev *event.Event, step Step, ci *CPUIndex, cb *buil
 		b.x.CountsPreempt = true
 	}
 }
-
-// throttleArms is how long before its switch-out a deadline task that is throttled may
-// have started its timer: both happen in one tick.
-const throttleArms event.Time = 100_000
 
 // stay returns the entry of task id for CPU c.
 func (b *Builder) stay(id TaskID, c event.CPU) *Stay {
@@ -196,6 +196,7 @@ func (b *Builder) stay(id TaskID, c event.CPU) *Stay {
 // broken ends everything that was open on the CPU at the last trusted moment.
 func (b *Builder) broken(ev *event.Event, step Step, ci *CPUIndex, cb *building) {
 	from := step.BrokenFrom
+	b.queues = queues{} // who ran, and is no longer queued, was not seen
 	if cb.run >= 0 {
 		r := &ci.Runs[cb.run]
 		from = max(from, r.Start)

@@ -34,6 +34,7 @@ const (
 	MarkUnseenStart                  // the switch-in was not seen
 	MarkRTCharged                    // sched_stat_runtime charged it as real-time (vruntime 0)
 	MarkYielded                      // the task called sched_yield
+	MarkPassedRT                     // a fair task or idle was chosen with a real-time task in the queue
 )
 
 // Has reports whether all of m are set.
@@ -60,8 +61,9 @@ type Expiry struct {
 	Func    event.Name
 	Now     int64 // the timer base's clock, read once per interrupt
 	Current TaskID
-	Woke    TaskID // whose sched_waking came directly after it, NoTask if none did
-	Hard    bool   // in hard-interrupt context
+	Woke    TaskID     // whose sched_waking came directly after it, NoTask if none did
+	WokeAt  event.Time // when that was
+	Hard    bool       // in hard-interrupt context
 	// Flags, Depth and Migrate are the context that the interrupt found: preemption is off
 	// where Depth is above 0, and the task cannot be moved where Migrate is.
 	Flags          event.Flags
@@ -89,6 +91,16 @@ type Arming struct {
 	At            event.Time
 	CPU           event.CPU
 	Soft, Expires int64 // on the clock of the timer's base
+}
+
+// DLStart is an hrtimer_start of a dl_task_timer: of a deadline task that is throttled, or of
+// a deadline server.
+type DLStart struct {
+	At    event.Time
+	CPU   event.CPU
+	Timer int64  // its address, event.NoArg if hidden
+	By    TaskID // the current task, which it interrupts or is its own; NoTask: unknown
+	For   TaskID // the task that is being woken there, NoTask: none
 }
 
 // Stay is a CPU on which a task ran.
@@ -127,10 +139,6 @@ type TaskIndex struct {
 	LastOff     event.Time // its final switch-out, NoTime if not seen
 	RanOn       []Stay
 	TimerWakes  []event.Time // its wakes from interrupts and by softirq threads
-	// DLTimer is the address of its dl_task_timer, NoArg where no throttling shows it;
-	// Throttled has when it was started because the task had used up its runtime.
-	DLTimer   int64
-	Throttled []event.Time
 }
 
 // Index holds a trace for random access. Its memory grows with the trace: about 80
@@ -147,6 +155,9 @@ type Index struct {
 	// CountsPreempt: the kernel keeps a preempt count, so that a depth of 0 means
 	// something.
 	CountsPreempt bool
+	// DLStarts are the starts of the timers of the deadline class, DLCancels those that were
+	// stopped before they expired; both in order of time.
+	DLStarts, DLCancels []DLStart
 	// Armed has, for an expiry, who had started the timer, where that was a task.
 	Armed map[ExpiryKey]Arming
 }
@@ -229,9 +240,18 @@ func (x *Index) PrioChanges(id TaskID) []PrioChange {
 	return x.Tasks[id].PrioChanges
 }
 
-// PIWithin reports whether priority inheritance changed the task of r during r.
-func (x *Index) PIWithin(r *Run) bool {
+// ClassBetween returns the effective priorities of the task of r at the two ends of the part
+// of r around t in which no inheritance changed it: where they differ, the task changed its
+// class or priority itself, which leaves no event. out is NoPrio where the trace ends before.
+func (x *Index) ClassBetween(r *Run, t event.Time) (in, out event.Prio) {
+	in, out = r.PrioIn, r.PrioOut
 	changes := x.Tasks[r.Task].PrioChanges
-	i := sort.Search(len(changes), func(i int) bool { return changes[i].At >= r.Start })
-	return i < len(changes) && changes[i].At < r.End
+	i := sort.Search(len(changes), func(i int) bool { return changes[i].At > t })
+	if i > 0 && changes[i-1].At >= r.Start {
+		in = changes[i-1].New
+	}
+	if i < len(changes) && changes[i].At < r.End {
+		out = changes[i].Old
+	}
+	return in, out
 }

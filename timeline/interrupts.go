@@ -88,8 +88,12 @@ func (b *Builder) softirq(ev *event.Event, ci *CPUIndex, cb *building) {
 func (b *Builder) timer(ev *event.Event, ci *CPUIndex, cb *building) {
 	cur := b.currentTask(ev.CPU)
 	if ev.Kind == event.HrtimerStart {
-		if ev.Func == b.dlTaskTimer && ev.Arg != event.NoArg {
-			cb.dlTimer, cb.dlArmed = ev.Arg, ev.Time
+		if ev.Func == b.dlTaskTimer {
+			if b.dl == nil {
+				b.dl = make(map[int64]bool)
+			}
+			b.dl[ev.Arg] = ev.Arg != event.NoArg
+			b.x.DLStarts = append(b.x.DLStarts, DLStart{ev.Time, ev.CPU, ev.Arg, cur, cb.waking})
 		}
 		a := Arming{By: cur, At: ev.Time, CPU: ev.CPU, Soft: ev.Arg2, Expires: ev.Arg3}
 		// Only a task itself counts: an interrupt that re-arms a timer says nothing of it.
@@ -125,7 +129,10 @@ func (b *Builder) softirqThread(c event.CPU) bool {
 }
 
 // cancel forgets a timer that was stopped before it expired.
-func (b *Builder) cancel(ev *event.Event) {
+func (b *Builder) cancel(ev *event.Event, cb *building) {
+	if b.dl[ev.Arg] {
+		b.x.DLCancels = append(b.x.DLCancels, DLStart{ev.Time, ev.CPU, ev.Arg, b.currentTask(ev.CPU), cb.waking})
+	}
 	if ev.Arg != event.NoArg {
 		delete(b.arm, ev.Arg)
 	} else if !ev.Flags.InInterrupt() {
@@ -144,7 +151,7 @@ func (b *Builder) woke(ev *event.Event, step Step, ci *CPUIndex, cb *building) {
 	if cb.expired && step.Task != nil {
 		n := len(ci.Expiries) - 1
 		e := &ci.Expiries[n]
-		e.Woke = step.Task.ID
+		e.Woke, e.WokeAt = step.Task.ID, ev.Time
 		if a, ok := b.hidden[e.Woke]; ok && e.Timer == event.NoArg && e.Func == b.sleepTimer {
 			b.x.Armed[ExpiryKey{ev.CPU, n}] = a
 			delete(b.hidden, e.Woke)

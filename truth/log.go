@@ -10,10 +10,11 @@ import (
 // Log is the truth about a run. The zero Log is ready to use. What it is told must come in
 // the order of time.
 type Log struct {
-	cpus  []cpuLog
-	tasks map[event.PID]*taskLog
-	waits []Wait
-	end   event.Time
+	cpus    []cpuLog
+	tasks   map[event.PID]*taskLog
+	waits   []Wait
+	periods []event.Time // when real-time runtime was given back
+	end     event.Time
 }
 
 // cpuLog is what happened on one CPU.

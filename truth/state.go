@@ -49,6 +49,20 @@ func (l *Log) RTThrottled(cpu event.CPU, from, to event.Time) iter.Seq[Span] {
 	return l.seen(cpu).dark.cut(from, to, l.end)
 }
 
+// RTPeriod says that real-time tasks get new runtime now, on every CPU.
+func (l *Log) RTPeriod(at event.Time) {
+	l.end = max(l.end, at)
+	l.periods = append(l.periods, at)
+}
+
+// RTPeriodBefore returns when real-time tasks got new runtime last, before t; 0 if never.
+func (l *Log) RTPeriodBefore(t event.Time) event.Time {
+	if i := sort.Search(len(l.periods), func(i int) bool { return l.periods[i] >= t }); i > 0 {
+		return l.periods[i-1]
+	}
+	return 0
+}
+
 // FairServe says that from now on the deadline server of cpu chooses its fair tasks, in
 // front of the real-time ones, or no longer does.
 func (l *Log) FairServe(at event.Time, cpu event.CPU, on bool) {
