@@ -34,11 +34,16 @@ func matchFairServer(p *piece) (Interval, bool) {
 		return Interval{}, false
 	}
 	w := in(windowsOf(p.a.served, p.cpu), p.from)
-	if w == nil || p.run == nil || p.cur.class != ClassFair {
-		return Interval{}, false // one that became real-time meanwhile has the CPU by right
+	// A fair task that inherits a real-time priority meanwhile has the CPU by right.
+	if w == nil || p.run != nil && p.cur.boosted && p.cur.rank <= p.waiter.rank {
+		return Interval{}, false
 	}
 	i := p.windowed(&fairServer, w)
-	i.blameTask(p.cur.task, p.run.Comm, p.cur.prio)
+	if p.run != nil && p.cur.class == ClassFair {
+		i.blameTask(p.cur.task, p.run.Comm, p.cur.prio)
+	} else if p.run != nil && p.cur.inferred {
+		i.Verdict = min(i.Verdict, Likely) // from when on it has the CPU by right does not show
+	}
 	return i, true
 }
 
