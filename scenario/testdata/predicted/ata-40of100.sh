@@ -1,4 +1,4 @@
 . /common.sh; . /disk.sh
-# 6.1.0-50-rt-amd64: {d}
-disk; rt {rt} {per}; {cmd+'; ' if cmd else ''}O="-C mono"; rec {n} load +0 hi25:R25:0:0:p10000/300/{rounds} dd:O0:100000:0:d{reads}
+# 6.1.0-50-rt-amd64: irq/14-ata_piix reads a disk in PIO mode; real-time tasks have 40 of 100 ms
+disk; rt 40000 100000; O="-C mono"; rec ata-40of100 load +0 hi25:R25:0:0:p10000/300/100 dd:O0:100000:0:d200
 back

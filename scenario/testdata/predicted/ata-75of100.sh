@@ -1,4 +1,4 @@
 . /common.sh; . /disk.sh
-# 6.1.0-50-rt-amd64: {d}
-disk; rt {rt} {per}; {cmd+'; ' if cmd else ''}O="-C mono"; rec {n} load +0 hi25:R25:0:0:p10000/300/{rounds} dd:O0:100000:0:d{reads}
+# 6.1.0-50-rt-amd64: the same with 75 of 100 ms
+disk; rt 75000 100000; O="-C mono"; rec ata-75of100 load +0 hi25:R25:0:0:p10000/300/100 dd:O0:100000:0:d200
 back
