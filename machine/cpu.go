@@ -227,11 +227,11 @@ func (m *Machine) askProgram(c event.CPU, th *Thread, steps int) {
 	}
 	th.done, th.notified = false, false
 	m.disarm(c, th)
-	step, softirqs := m.betweenSteps(c, th)
-	if !softirqs {
-		step = th.Program.Next(m, th)
+	// A thread that never had softirqs off, as nearly all, is asked at once.
+	if th.pass == nil && !th.bhOff || !m.betweenSteps(c, th) {
+		th.next = th.Program.Next(m, th)
 	}
-	th.next, th.begun = step, true
+	th.begun = true
 	if s := &th.next; s.Kind == StepBlock || s.Kind == StepSleep && s.NS+s.Slack > m.now {
 		if s.State == event.StateRunnable {
 			s.State = event.StateSleeping

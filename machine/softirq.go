@@ -261,22 +261,25 @@ func (m *Machine) allowSoftirqs(c event.CPU, th *Thread) {
 }
 
 // betweenSteps is what a thread does before its program is asked: go on with softirqs, or
-// turn them on again and handle what has come meanwhile.
-func (m *Machine) betweenSteps(c event.CPU, th *Thread) (Step, bool) {
+// turn them on again and handle what has come meanwhile. Then that is its next step.
+func (m *Machine) betweenSteps(c event.CPU, th *Thread) bool {
 	if th.pass != nil && th.pass.active {
-		if step, more := m.softirqStep(c, th); more {
-			return step, true
+		step, more := m.softirqStep(c, th)
+		if !more {
+			step = Step{Kind: StepRun, Mode: Kernel}
 		}
-		return Step{Kind: StepRun, Mode: Kernel}, true
+		th.next = step
+		return true
 	}
 	if !th.bhOff || th.hold {
-		return Step{}, false
+		return false
 	}
 	m.allowSoftirqs(c, th)
 	if m.softirqs(c).pending == 0 {
-		return Step{}, false
+		return false
 	}
-	return m.handleSoftirqs(c, th, false), true
+	th.next = m.handleSoftirqs(c, th, false)
+	return true
 }
 
 // rt reports whether the kernel is PREEMPT_RT.
