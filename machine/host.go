@@ -48,6 +48,7 @@ func (m *Machine) SetTimer(t sched.Timer, at event.Time) {
 		return
 	}
 	m.CancelTimer(t)
+	m.emitHRTick(t.CPU, event.HrtimerStart, at)
 	cp := &m.cpus[t.CPU]
 	cp.hrtick = m.queue.Push(engine.Item{At: m.expiry(at), Rank: rankTimer, What: itemHRTick, Arg: int64(t.CPU) | int64(cp.hrtickTurn)<<32})
 }
@@ -63,7 +64,9 @@ func (m *Machine) CancelTimer(t sched.Timer) {
 		return
 	}
 	cp := &m.cpus[t.CPU]
-	m.queue.Cancel(cp.hrtick)
+	if m.queue.Cancel(cp.hrtick) {
+		m.emitHRTick(t.CPU, event.HrtimerCancel, event.NoTime)
+	}
 	cp.hrtickTurn = (cp.hrtickTurn + 1) & (1<<31 - 1)
 }
 

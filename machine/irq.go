@@ -114,7 +114,9 @@ func (m *Machine) serve(c event.CPU, it *engine.Item) {
 		w = m.timerExpired(c, it)
 	case itemHRTick:
 		if uint32(it.Arg>>32) == m.cpus[c].hrtickTurn {
+			m.emitHRTick(c, event.HrtimerExpireEntry, m.now)
 			w = m.Sched.TimerExpired(c, sched.Timer{Kind: sched.TimerHRTick, CPU: c})
+			m.emitHRTick(c, event.HrtimerExpireExit, event.NoTime)
 		}
 	case itemRTPeriod:
 		w = m.rtPeriodExpired(c)

@@ -37,7 +37,7 @@ type Config struct {
 	IdleStates []IdleState
 	// Steals are times in which a hypervisor runs something else.
 	Steals []Steal
-	// TickEvents: the timer of the tick leaves hrtimer events, as in a kernel.
+	// TickEvents: the timers of the tick and of hrtick leave hrtimer events, as in a kernel.
 	TickEvents bool
 	// DLTimerEvents: the timers of the scheduler leave hrtimer events, as in a kernel.
 	DLTimerEvents bool

@@ -52,23 +52,37 @@ func (m *Machine) tick(c event.CPU) sched.Work {
 	return w
 }
 
-// tickAddress is where the timer of the tick of a CPU would lie: in its own data.
-const tickAddress int64 = -(1 << 47) + 0x7d82_35c0
+// Where the timers of a CPU would lie: in its own data.
+const (
+	tickAddress   int64 = -(1 << 47) + 0x7d82_35c0
+	hrtickAddress int64 = -(1 << 47) + 0x7d82_0a40
+)
 
 // emitTick says what happens to the timer of the tick. Without high-resolution timers the
 // tick is none.
 func (m *Machine) emitTick(c event.CPU, kind event.Kind, at event.Time) {
-	if !m.listens(kind) || m.cfg.LowRes || !m.cfg.TickEvents {
+	if !m.cfg.LowRes {
+		m.emitCPUTimer(c, kind, m.words.tick, tickAddress, at)
+	}
+}
+
+// emitHRTick says what happens to the hrtick of c.
+func (m *Machine) emitHRTick(c event.CPU, kind event.Kind, at event.Time) {
+	m.emitCPUTimer(c, kind, m.words.hrtick, hrtickAddress, at)
+}
+
+func (m *Machine) emitCPUTimer(c event.CPU, kind event.Kind, function event.Name, address int64, at event.Time) {
+	if !m.listens(kind) || !m.cfg.TickEvents {
 		return
 	}
 	ev := &m.ev
 	ev.Reset()
-	ev.Kind, ev.Arg = kind, tickAddress+int64(c)<<19
+	ev.Kind, ev.Arg = kind, address+int64(c)<<19
 	switch kind {
 	case event.HrtimerStart:
-		ev.Func, ev.Arg2, ev.Arg3 = m.words.tick, int64(at), int64(at)
+		ev.Func, ev.Arg2, ev.Arg3 = function, int64(at), int64(at)
 	case event.HrtimerExpireEntry:
-		ev.Func, ev.Arg2 = m.words.tick, int64(at)
+		ev.Func, ev.Arg2 = function, int64(at)
 	}
 	m.Emit(c, ev)
 }

@@ -134,6 +134,7 @@ type words struct {
 	timers   [numTimers]event.Name
 	rtPeriod event.Name
 	tick     event.Name
+	hrtick   event.Name
 }
 
 func newWords(names *event.Names, cfg *Config) words {
@@ -143,6 +144,7 @@ func newWords(names *event.Names, cfg *Config) words {
 	}
 	return words{
 		tick:     names.Intern(tick),
+		hrtick:   names.Intern("hrtick"),
 		timers:   [numTimers]event.Name{names.Intern("hrtimer_wakeup"), names.Intern("dl_task_timer"), names.Intern("inactive_task_timer")},
 		rtPeriod: names.Intern("sched_rt_period_timer"),
 	}

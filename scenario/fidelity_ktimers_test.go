@@ -51,6 +51,9 @@ func wakesOfOther(t *testing.T, src explain.Source, name string, zero, from, to 
 			byTimer := names.String(expiry.Func) == "hrtimer_wakeup" && ev.Time-expiry.Time < 20*us
 			if plain, _, _ := strings.Cut(names.String(ev.TaskComm), "-"); plain == name && byTimer {
 				due := zero + (ev.Time-zero)/(20*ms)*(20*ms)
+				if due < from {
+					continue // its start
+				}
 				list = append(list, sleeperWake{due, ev.Time, event.NoTime, strings.HasPrefix(names.String(ev.Comm), "ktimers/") || currIs(names, ev)})
 			}
 			expiry.Func = 0
@@ -108,7 +111,7 @@ func TestSleepersOfFairTasksWaitForKTimers(t *testing.T) {
 	if len(real) < 80 || realThreads < len(real)*9/10 {
 		t.Fatal("the recording is not what it is taken for")
 	}
-	if d := len(model) - len(real); d < -1 || d > 1 || threads != len(model) {
+	if len(model) != len(real) || threads != len(model) {
 		t.Errorf("the model has %d wakes, %d of them in ktimers", len(model), threads)
 	}
 	within := func(what string, got, want, by event.Time) {
@@ -116,8 +119,8 @@ func TestSleepersOfFairTasksWaitForKTimers(t *testing.T) {
 			t.Errorf("%s: %d µs, recorded %d µs", what, got/us, want/us)
 		}
 	}
-	within("average of due to waking", avg, realAvg, realAvg/10)
-	within("worst of due to waking", most, realMost, realMost/10)
+	within("average of due to waking", avg, realAvg, realAvg/100)
+	within("worst of due to waking", most, realMost, realMost/100)
 	within("average of waking to running", wait, realWait, 50*us)
 	// Wake by wake, those of the same expiry of the grid.
 	var diffs []event.Time
@@ -132,7 +135,7 @@ func TestSleepersOfFairTasksWaitForKTimers(t *testing.T) {
 	slices.Sort(diffs)
 	n := len(diffs)
 	t.Logf("%d wakes are of the same expiry; their lateness differs by %d µs in the median, %d µs at the 95th percentile, %d µs at most", n, diffs[n/2]/us, diffs[n*95/100]/us, diffs[n-1]/us)
-	if n < len(real)-2 || diffs[n/2] > 100*us {
-		t.Errorf("%d of %d wakes are in both, half of them within %d µs", n, len(real), diffs[n/2]/us)
+	if n < len(real) || diffs[n-1] > 100*us {
+		t.Errorf("%d of %d wakes are in both, within %d µs", n, len(real), diffs[n-1]/us)
 	}
 }

@@ -54,7 +54,7 @@ type Source struct {
 func NewSource(s *Setup) (*Source, error) {
 	src := &Source{setup: s, names: event.NewNames()}
 	src.info = event.Info{Format: "model", Kernel: s.Kernel.Release, Machine: "x86_64", CPUs: s.Machine.Sched.CPUs,
-		Clock: "global", Resolution: 1, TGIDs: s.processes(), Events: emitted()}
+		Clock: "global", Resolution: 1, TGIDs: s.processes(), Events: emitted(&s.Machine)}
 	if _, err := src.start(nil); err != nil {
 		return nil, err
 	}
@@ -63,15 +63,20 @@ func NewSource(s *Setup) (*Source, error) {
 
 // emitted names the events that the model can emit, for who asks which verdicts a trace
 // supports.
-func emitted() []string {
+func emitted(m *machine.Config) []string {
 	kinds := []event.Kind{event.SchedSwitch, event.SchedWaking, event.SchedWakeup, event.SchedWakeupNew,
 		event.SchedMigrateTask, event.SchedStatRuntime, event.SchedPISetprio, event.SchedProcessFork,
 		event.SchedProcessExit, event.TaskNewtask, event.TaskRename, event.SignalGenerate,
 		event.IRQHandlerEntry, event.IRQHandlerExit, event.SoftirqRaise, event.SoftirqEntry, event.SoftirqExit, event.HrtimerExpireExit, event.HrtimerCancel,
 		event.HrtimerStart, event.HrtimerExpireEntry, event.SignalDeliver, event.SchedProcessExec, event.SysEnter, event.SysExit}
+	if len(m.IdleStates) > 0 {
+		kinds = append(kinds, event.CPUIdle, event.SchedWakeIdle)
+	}
 	list := make([]string, 0, len(kinds))
 	for _, k := range kinds {
-		list = append(list, k.String())
+		if m.Without&(1<<k) == 0 {
+			list = append(list, k.String())
+		}
 	}
 	return list
 }
