@@ -40,7 +40,7 @@ func (m *Machine) KickWakeList(_, c event.CPU) { m.send(c, itemWakeList) }
 func (m *Machine) SetTimer(t sched.Timer, at event.Time) {
 	switch t.Kind {
 	case sched.TimerRTPeriod:
-		m.armRTPeriod(t.CPU, at)
+		m.armRTPeriod(t.CPU, t.Group, at)
 		return
 	case sched.TimerDL, sched.TimerInactive:
 		th, k := ofTask(t)

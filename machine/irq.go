@@ -119,7 +119,7 @@ func (m *Machine) serve(c event.CPU, it *engine.Item) {
 			m.emitHRTick(c, event.HrtimerExpireExit, event.NoTime)
 		}
 	case itemRTPeriod:
-		w = m.rtPeriodExpired(c)
+		w = m.rtPeriodExpired(c, it)
 	case itemKick:
 		w = m.Sched.PushCPU(c)
 	case itemWakeList:

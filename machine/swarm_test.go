@@ -30,7 +30,8 @@ type swarm struct {
 	// and set_cpus_allowed() do nothing for the current task).
 	kept map[event.CPU]bool
 
-	donor map[*sched.Task]*sched.Task // who inherits from whom
+	groups []*sched.Group
+	donor  map[*sched.Task]*sched.Task // who inherits from whom
 }
 
 // plan is what makes one swarm differ from another.
@@ -66,6 +67,9 @@ func randomPlan(r *rand.Rand) plan {
 		k.RTPeriod = event.Time(1+r.IntN(10)) * 1_000_000
 		k.RTRuntime = k.RTPeriod * event.Time(r.IntN(11)) / 10
 		k.RTRuntimeShare, k.RTTimerKeepsGrid = r.IntN(2) == 0, r.IntN(2) == 0
+	}
+	if r.IntN(4) == 0 {
+		k.RTGroupSched, k.RTRuntime, k.RTPeriod = true, 950*ms, s
 	}
 	if r.IntN(2) == 0 {
 		k.FairServerPeriod = event.Time(1+r.IntN(10)) * 1_000_000
@@ -114,6 +118,18 @@ func newSwarm(seed uint64, sink func(*event.Event)) (*swarm, plan) {
 		}
 	})
 	s.mon.attach(s.m, func(c event.CPU) { delete(s.kept, c) })
+	if p.cfg.Sched.RTGroupSched {
+		for range 4 {
+			var above *sched.Group
+			if n := len(s.groups); n > 0 && r.IntN(2) == 0 {
+				above = s.groups[r.IntN(n)]
+			}
+			g := s.m.Sched.NewGroup(above)
+			period := event.Time(1+r.IntN(10)) * ms
+			_ = s.m.Sched.SetGroupBandwidth(g, period*event.Time(r.IntN(4))/10, period) // or a verdict
+			s.groups = append(s.groups, g)
+		}
+	}
 	for i := 0; i < p.tasks || len(s.tasks) == 0; i++ {
 		s.spawn(0)
 	}
@@ -206,6 +222,9 @@ func (s *swarm) next(m *machine.Machine, th *machine.Thread) machine.Step {
 func (s *swarm) act(c event.CPU, self *machine.Thread) {
 	m, other := s.m, s.any()
 	what := s.r.IntN(12)
+	if len(s.groups) > 0 && s.r.IntN(8) == 0 {
+		what = 12
+	}
 	for _, p := range []*sched.Task{other.Task, self.Task} { // migrate_enable() can give self another affinity
 		if !p.Running() {
 			continue
@@ -236,6 +255,8 @@ func (s *swarm) act(c event.CPU, self *machine.Thread) {
 		m.Sched.MigrateEnable(c)
 	case 10:
 		s.boost(c, other.Task, s.any().Task)
+	case 12:
+		_, _ = m.Sched.Attach(c, other.Task, s.groups[s.r.IntN(len(s.groups))]) // or a verdict
 	case 11:
 		if len(m.Threads()) < 30 {
 			s.spawn(c)
@@ -285,7 +306,7 @@ func (s *swarm) highest() error {
 			if !p.OnRQ() || p.CPU() != c || p == curr || p.Throttled() {
 				continue
 			}
-			if p.Prio().RealTime() && s.m.Sched.RTThrottled(c) || s.served(c, p) {
+			if p.Parked() || p.Prio().RealTime() && s.m.Sched.RTThrottled(c) || s.served(c, p) {
 				continue
 			}
 			if goesBefore(p, curr) {

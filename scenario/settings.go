@@ -79,6 +79,8 @@ var settings = []Setting{
 		func(t *tuning, v string) error { return onOff(v, &t.config.RTPushIPI) }},
 	{"RT_RUNTIME_SHARE", "on, off", "by kernel", "a CPU whose real-time tasks have used up their runtime borrows from other CPUs", true,
 		func(t *tuning, v string) error { return onOff(v, &t.config.RTRuntimeShare) }},
+	{"RT_GROUP_SCHED", "on, off", "off", "real-time tasks of control groups have runtimes of their own (CONFIG_RT_GROUP_SCHED); from 6.12 on only so they are throttled at all", false,
+		func(t *tuning, v string) error { return onOff(v, &t.config.RTGroupSched) }},
 	{"TTWU_QUEUE", "on, off", "by kernel", "the woken task's CPU finishes a wake from afar", true,
 		func(t *tuning, v string) error { return onOff(v, &t.config.TTWUQueue) }},
 }
@@ -207,7 +209,10 @@ func (t *tuning) apply() error {
 		return fmt.Errorf("sched_rt_runtime_us %d is more than sched_rt_period_us %d: EINVAL", t.rtRuntime, t.rtPeriod)
 	}
 	t.config.DLBandwidth = bandwidth(t.rtRuntime*1000, t.rtPeriod*1000)
-	if t.throttling {
+	if t.config.RTGroupSched && t.rtRuntime >= 0 && t.rtRuntime*20 < t.rtPeriod*19 {
+		return fmt.Errorf("sched_rt_runtime_us %d of %d is less than the 950000 of 1000000 that the root group has with RT_GROUP_SCHED: EINVAL", t.rtRuntime, t.rtPeriod)
+	}
+	if t.throttling || t.config.RTGroupSched {
 		t.config.RTRuntime, t.config.RTPeriod = event.Time(t.rtRuntime)*1000, event.Time(t.rtPeriod)*1000
 	}
 	tick := int64(t.config.Tick)

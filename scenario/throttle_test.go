@@ -31,6 +31,8 @@ func TestFairServerSettings(t *testing.T) {
 		{"6.1", []string{"set fair_server_runtime_ns=100000000"}, "no fair server"},
 		{"6.1", []string{"set sched_rt_runtime_us=1000001"}, "EINVAL"},
 		{"6.1", []string{"set sched_rt_runtime_us=95000", "set sched_rt_period_us=100000"}, ""},
+		{"6.1", []string{"set RT_GROUP_SCHED=on", "set sched_rt_runtime_us=940000"}, "EINVAL"},
+		{"6.12", []string{"set RT_GROUP_SCHED=on", "set sched_rt_runtime_us=-1"}, ""},
 		{"6.1", []string{"set sched_rt_period_us=0"}, "whole number"},
 	} {
 		p := &scenario.Plan{Kernel: c.kernel, CPUs: 2, Costs: scenario.DefaultCosts()}

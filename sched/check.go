@@ -81,12 +81,15 @@ func (s *Sched) checkTask(p *Task) error {
 		p.class == fairClass && fair && !rt && !dl
 	none := !rt && !dl && !fair
 	switch {
-	case p.onRQ && !in && !(none && p.class == dlClass && p.dl.throttled):
+	case p.onRQ && !in && !(none && (p.class == dlClass && p.dl.throttled || p.class == rtClass && p.rt.parked)):
 		return fmt.Errorf("it is runnable, and in the queues rt %v, dl %v, fair %v", rt, dl, fair)
 	case !p.onRQ && !none:
 		return fmt.Errorf("it sleeps, and is in a queue")
-	case p.rt.onRQ != rt:
+	case p.rt.onRQ != (rt || p.rt.parked):
 		return fmt.Errorf("the real-time class counts it %v, its list has it %v", p.rt.onRQ, rt)
+	}
+	if p.rt.onRQ && p.rt.parked != p.mustPark() {
+		return fmt.Errorf("its groups keep it out: %v, it is kept out: %v", p.mustPark(), p.rt.parked)
 	}
 	wait := p.onRQ && !current && p.nrAllowed > 1
 	switch {
@@ -190,9 +193,9 @@ func (rq *RQ) count() (int, error) {
 	}
 	fair, err := rq.cfs.queue.check(rq)
 	switch {
-	case rq.rt.queued != (rt > 0 && !rq.rt.throttled):
+	case rq.rt.queued != (rt > 0 && !rq.rt.dark()):
 		return 0, fmt.Errorf("rt_queued is %v, throttled %v, %d tasks", rq.rt.queued, rq.rt.throttled, rt)
-	case rq.rt.throttled:
+	case rq.rt.dark():
 		rt = 0 // they do not count
 	}
 	if rq.server.queued() {

@@ -53,6 +53,9 @@ type Config struct {
 	// ServersBW is how much of the bandwidth of deadline tasks the servers take; SetFairServer
 	// changes it.
 	ServersBW int64
+	// RTGroupSched is CONFIG_RT_GROUP_SCHED: groups have runtimes of their own (NewGroup).
+	// That of the root is what RTRuntime is at boot, 950 ms of 1 s, whatever it is now.
+	RTGroupSched bool
 	// TimerResolution is hrtimer_resolution: 1 (or 0) with high-resolution timers, a tick
 	// without.
 	TimerResolution event.Time

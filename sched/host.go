@@ -43,6 +43,8 @@ type Timer struct {
 	Kind TimerKind
 	CPU  event.CPU
 	Task *Task
+	// Group is whose TimerRTPeriod it is: 0 the root's, else in the order of NewGroup.
+	Group int
 }
 
 // Work counts what an operation did, for the machine to price.

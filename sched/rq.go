@@ -55,6 +55,8 @@ type Sched struct {
 
 	cpupri    cpupri
 	cpudl     cpudl
+	groups    []*Group    // with RT_GROUP_SCHED, all but the root
+	top       []*Group    // those right below the root
 	rtBW      rtBandwidth // def_rt_bandwidth
 	dlBW      int64       // dl_bw.total_bw: admitted bandwidth of all deadline tasks
 	serversBW int64       // what servers have of it

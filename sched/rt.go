@@ -7,6 +7,8 @@ type rtEntity struct {
 	run       link // in the list of its priority
 	push      link // in the CPU's list of tasks that could run elsewhere
 	onRQ      bool // counted, also while its place in the list is kept for it
+	parked    bool // its group is throttled: it is in no list
+	boosted   bool // counted in rt_nr_boosted
 	timeSlice int  // ticks left of a SCHED_RR turn
 }
 
@@ -18,10 +20,8 @@ type rtRQ struct {
 	nrRunning   int
 	rrNrRunning int
 
-	queued    bool       // rt_queued: its tasks count in nr_running
-	throttled bool       // rt_throttled: they have used up their runtime
-	time      event.Time // rt_time: what they have used and not yet repaid
-	runtime   event.Time // rt_runtime: what they may use, with what is borrowed
+	queued bool // rt_queued: its tasks count in nr_running
+	rtBudget
 }
 
 // highest is rt_rq->highest_prio.curr.
@@ -33,16 +33,30 @@ func (rt *rtRQ) highestNext() event.Prio { return rt.pushable.highest() }
 // enqueueTaskRT is enqueue_task_rt(): at the tail of its priority, at the head where the
 // task did not lose its place by itself.
 func (s *Sched) enqueueTaskRT(rq *RQ, p *Task, f flags) {
+	p.rt.onRQ = true
+	if !s.cfg.RTGroupSched {
+		s.startRTBandwidth(rq, nil)
+	} else if p.rt.parked = s.enterGroups(rq, p); p.rt.parked {
+		rq.rt.active.remove(&p.rt.run)
+		s.updateCPUPri(rq)
+		return
+	}
+	s.enqueueRT(rq, p, f)
+	if p.rt.boosted && p.prio < rq.curr.prio {
+		s.reschedCurr(s.hereOr(rq), rq) // it may have opened its group; a kernel waits for the next reason
+	}
+}
+
+// enqueueRT puts p into the lists of rq.
+func (s *Sched) enqueueRT(rq *RQ, p *Task, f flags) {
 	if !p.rt.run.on {
 		rq.rt.active.insert(&p.rt.run, p.prio, f&flagHead != 0)
 		s.updateCPUPri(rq)
 	}
-	p.rt.onRQ = true
 	rq.rt.nrRunning++
 	if p.Attr.Policy == RR {
 		rq.rt.rrNrRunning++
 	}
-	s.startRTBandwidth(rq)
 	if rq.rt.queued {
 		s.addNrRunning(rq)
 	} else {
@@ -56,11 +70,24 @@ func (s *Sched) enqueueTaskRT(rq *RQ, p *Task, f flags) {
 // dequeueTaskRT is dequeue_task_rt().
 func (s *Sched) dequeueTaskRT(rq *RQ, p *Task, f flags) {
 	s.updateCurrRT(rq)
+	p.rt.onRQ = false
+	if s.cfg.RTGroupSched {
+		s.leaveGroups(rq, p)
+		if p.rt.parked {
+			p.rt.parked = false
+			return
+		}
+	}
+	s.dequeueRT(rq, p, f)
+}
+
+// dequeueRT takes p out of the lists of rq, or with the flags for that lets it keep its
+// place.
+func (s *Sched) dequeueRT(rq *RQ, p *Task, f flags) {
 	if !f.keepsPlace() {
 		rq.rt.active.remove(&p.rt.run)
 		s.updateCPUPri(rq)
 	}
-	p.rt.onRQ = false
 	rq.rt.nrRunning--
 	if p.Attr.Policy == RR {
 		rq.rt.rrNrRunning--
@@ -102,7 +129,7 @@ func (s *Sched) updateCurrRT(rq *RQ) {
 		return
 	}
 	if delta := s.chargeNamed(rq, rq.curr); delta > 0 {
-		s.chargeRT(rq, delta)
+		s.chargeRT(rq, rq.curr, delta)
 	}
 }
 
@@ -191,7 +218,7 @@ func (s *Sched) wakeupPreemptRT(from event.CPU, rq *RQ, p *Task) {
 
 func (s *Sched) putPrevTaskRT(rq *RQ, p *Task) {
 	s.updateCurrRT(rq)
-	if p.rt.onRQ && p.nrAllowed > 1 {
+	if p.rt.onRQ && !p.rt.parked && p.nrAllowed > 1 {
 		s.enqueuePushableTask(rq, p)
 	}
 }

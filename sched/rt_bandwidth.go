@@ -8,6 +8,7 @@ const noLimit event.Time = -1
 // rtBandwidth is rt_bandwidth: what real-time tasks may use of every CPU in each period,
 // and the timer that gives it back. Times are ns.
 type rtBandwidth struct {
+	group   *Group     // whose it is, nil: the root's
 	runtime event.Time // noLimit: all
 	period  event.Time
 	// expires is when the period timer expires, or would have next: where it was stopped,
@@ -17,10 +18,19 @@ type rtBandwidth struct {
 	periods int64 // how often it has expired
 }
 
+// The root group's runtime and period at boot; sysctl_sched_rt_runtime and _period.
+const (
+	rootRuntime event.Time = 950_000_000
+	rootPeriod  event.Time = 1_000_000_000
+)
+
 // initRTBandwidth gives every CPU its runtime; init_rt_bandwidth() and init_rt_rq().
 func (s *Sched) initRTBandwidth() {
 	s.rtBW = rtBandwidth{runtime: s.cfg.RTRuntime, period: s.cfg.RTPeriod, expires: s.cfg.RTTimerExpires}
-	if s.rtBW.runtime < 0 {
+	if s.cfg.RTGroupSched {
+		// The root group has what sched_rt_runtime_us was at boot, and keeps it.
+		s.rtBW.runtime, s.rtBW.period = rootRuntime, rootPeriod
+	} else if s.rtBW.runtime < 0 {
 		s.rtBW.runtime = noLimit
 	}
 	for _, rq := range s.rqs {
@@ -34,18 +44,18 @@ func (s *Sched) rtBandwidthEnabled() bool { return s.cfg.RTPeriod > 0 && s.cfg.R
 
 // RTThrottled reports whether the real-time tasks of c are kept off it because they have
 // used up their runtime: rt_rq->rt_throttled.
-func (s *Sched) RTThrottled(c event.CPU) bool { return s.rqs[c].rt.throttled }
+func (s *Sched) RTThrottled(c event.CPU) bool { return s.rqs[c].rt.dark() }
 
 // RTPeriods counts how often the period timer has given runtime back.
 func (s *Sched) RTPeriods() int64 { return s.rtBW.periods }
 
-// startRTBandwidth starts the period timer where it is stopped, on the CPU that executes
-// this; start_rt_bandwidth(). Since 4.6 a timer whose next expiry has passed expires at
-// once, so that a period begins when the first real-time task comes; before, it keeps to
-// multiples of the period.
-func (s *Sched) startRTBandwidth(rq *RQ) {
-	b := &s.rtBW
-	if !s.rtBandwidthEnabled() || b.active {
+// startRTBandwidth starts the period timer of g where it is stopped, on the CPU that executes
+// this; start_rt_bandwidth(). Since 4.6 a timer whose next expiry has passed expires at once,
+// so that a period begins when the first real-time task comes; before, it keeps to multiples
+// of the period.
+func (s *Sched) startRTBandwidth(rq *RQ, g *Group) {
+	b := s.bandwidth(g)
+	if b.active || !s.rtBandwidthEnabled() || b.runtime == noLimit {
 		return
 	}
 	b.active = true
@@ -54,7 +64,15 @@ func (s *Sched) startRTBandwidth(rq *RQ) {
 	} else {
 		b.forward(s.host.Now(), max(s.cfg.TimerResolution, 1))
 	}
-	s.host.SetTimer(Timer{Kind: TimerRTPeriod, CPU: s.hereOr(rq)}, b.expires)
+	s.host.SetTimer(Timer{Kind: TimerRTPeriod, CPU: s.hereOr(rq), Group: g.number()}, b.expires)
+}
+
+// number is that of a group in a Timer.
+func (g *Group) number() int {
+	if g == nil {
+		return 0
+	}
+	return g.id
 }
 
 // forward moves the next expiry past now by whole intervals and returns how many they are;
@@ -71,8 +89,11 @@ func (b *rtBandwidth) forward(now, interval event.Time) int64 {
 
 // schedRTPeriodTimer is sched_rt_period_timer(): every CPU gets its runtime back. at is the
 // CPU that serves the timer. Where nothing is left to do it stops.
-func (s *Sched) schedRTPeriodTimer(at event.CPU) {
+func (s *Sched) schedRTPeriodTimer(at event.CPU, group int) {
 	b := &s.rtBW
+	if group > 0 {
+		b = &s.groups[group-1].bw
+	}
 	b.periods++
 	idle := true
 	for {
@@ -86,7 +107,7 @@ func (s *Sched) schedRTPeriodTimer(at event.CPU) {
 		b.active = false
 		return
 	}
-	s.host.SetTimer(Timer{Kind: TimerRTPeriod, CPU: at}, b.expires)
+	s.host.SetTimer(Timer{Kind: TimerRTPeriod, CPU: at, Group: group}, b.expires)
 }
 
 // doSchedRTPeriodTimer repays the debts of all CPUs, those of overrun periods at once, lets
@@ -95,53 +116,71 @@ func (s *Sched) schedRTPeriodTimer(at event.CPU) {
 func (s *Sched) doSchedRTPeriodTimer(at event.CPU, b *rtBandwidth, overrun int64) bool {
 	idle, throttled := true, false
 	for _, rq := range s.rqs {
-		rt := &rq.rt
+		rt := rq.budget(b.group)
+		running := rq.rtRunning(b.group)
 		if !s.cfg.RTRuntimeShare && rt.runtime != noLimit {
 			rt.runtime = b.runtime
 		}
-		if rt.time == 0 && rt.nrRunning == 0 {
+		if rt.time == 0 && !running {
 			continue
 		}
 		s.updateRQClock(rq)
 		enqueue := false
 		if rt.time > 0 {
-			if rt.throttled {
-				s.balanceRuntime(rt)
-			}
-			if rt.runtime == noLimit {
-				rt.time = 0
-			} else {
-				rt.time -= min(rt.time, event.Time(overrun)*rt.runtime)
-			}
-			if rt.throttled && (rt.runtime == noLimit || rt.time < rt.runtime) {
-				rt.throttled = false
-				enqueue = true
-			}
-			idle = idle && rt.time == 0 && rt.nrRunning == 0
+			enqueue = s.repayRT(b, rt, overrun)
+			idle = idle && rt.time == 0 && !running
 		} else {
 			idle = false
-			enqueue = !rt.throttled
+			enqueue = !rt.dark()
 		}
 		throttled = throttled || rt.throttled
-		if enqueue {
-			s.schedRTRQEnqueue(at, rq)
+		if enqueue && running {
+			s.showGroup(rq, b.group)
+			if b.group == nil && !s.cfg.RTGroupSched || rq.rt.queued && rq.rt.highest() < rq.curr.prio {
+				s.reschedCurr(at, rq)
+			}
 		}
 	}
-	return !throttled && !s.rtBandwidthEnabled() || idle
+	return !throttled && (!s.rtBandwidthEnabled() || b.runtime == noLimit) || idle
 }
 
-// schedRTRQEnqueue makes the real-time tasks of rq eligible again; sched_rt_rq_enqueue().
-func (s *Sched) schedRTRQEnqueue(from event.CPU, rq *RQ) {
-	if rq.rt.nrRunning > 0 {
-		s.enqueueTopRTRQ(rq)
-		s.reschedCurr(from, rq)
+// repayRT pays a debt back and reports whether the tasks may go on for it.
+func (s *Sched) repayRT(b *rtBandwidth, rt *rtBudget, overrun int64) bool {
+	if rt.throttled {
+		s.balanceRuntime(b, rt)
 	}
+	if rt.runtime == noLimit {
+		rt.time = 0
+	} else {
+		rt.time -= min(rt.time, event.Time(overrun)*rt.runtime)
+	}
+	if !rt.throttled || rt.runtime != noLimit && rt.time >= rt.runtime {
+		return false
+	}
+	rt.throttled = false
+	return true
+}
+
+// rtRunning reports rt_nr_running of g on rq, of groups those below included.
+func (rq *RQ) rtRunning(g *Group) bool {
+	if g == nil {
+		return rq.rt.nrRunning > 0
+	}
+	if len(g.cpus[rq.cpu].runnable) > 0 {
+		return true
+	}
+	for _, child := range g.children {
+		if !child.cpus[rq.cpu].dark() && rq.rtRunning(child) {
+			return true
+		}
+	}
+	return false
 }
 
 // enqueueTopRTRQ counts the real-time tasks of rq among the runnable ones;
 // enqueue_top_rt_rq().
 func (s *Sched) enqueueTopRTRQ(rq *RQ) {
-	if rt := &rq.rt; !rt.queued && !rt.throttled && rt.nrRunning > 0 {
+	if rt := &rq.rt; !rt.queued && !rt.dark() && rt.nrRunning > 0 {
 		rt.queued = true
 		for range rt.nrRunning {
 			s.addNrRunning(rq)
@@ -160,18 +199,18 @@ func (s *Sched) dequeueTopRTRQ(rq *RQ) {
 	}
 }
 
-// rtRuntimeExceeded throttles rq where its real-time tasks have used more than their
+// rtRuntimeExceeded throttles g on rq where its real-time tasks have used more than their
 // runtime; sched_rt_runtime_exceeded(). It is asked when run time is charged: at ticks and
 // switches, so up to a tick more is used, and that is a debt of the next period.
-func (s *Sched) rtRuntimeExceeded(rq *RQ) bool {
-	rt, b := &rq.rt, &s.rtBW
+func (s *Sched) rtRuntimeExceeded(rq *RQ, g *Group) bool {
+	rt, b := rq.budget(g), s.bandwidth(g)
 	if rt.throttled {
-		return true
+		return rt.dark()
 	}
 	if rt.runtime == noLimit || rt.runtime >= b.period {
 		return false
 	}
-	s.balanceRuntime(rt)
+	s.balanceRuntime(b, rt)
 	if rt.time <= rt.runtime {
 		return false
 	}
@@ -180,20 +219,30 @@ func (s *Sched) rtRuntimeExceeded(rq *RQ) bool {
 		return false
 	}
 	rt.throttled = true
-	s.dequeueTopRTRQ(rq)
+	if !rt.dark() {
+		return false
+	}
+	s.showGroup(rq, g)
 	return true
 }
 
-// chargeRT counts what a real-time task has run against the runtime of its CPU; the second
+// chargeRT counts what p has run against the runtime of its groups, the root last; the second
 // half of update_curr_rt().
-func (s *Sched) chargeRT(rq *RQ, delta event.Time) {
-	if !s.rtBandwidthEnabled() || rq.rt.runtime == noLimit {
+func (s *Sched) chargeRT(rq *RQ, p *Task, delta event.Time) {
+	if !s.rtBandwidthEnabled() {
 		return
 	}
-	rq.rt.time += delta
-	if s.rtRuntimeExceeded(rq) {
-		s.reschedCurr(rq.cpu, rq)
-		s.startRTBandwidth(rq)
+	for g := p.group; ; g = g.parent {
+		if rt := rq.budget(g); rt.runtime != noLimit {
+			rt.time += delta
+			if s.rtRuntimeExceeded(rq, g) {
+				s.reschedCurr(rq.cpu, rq)
+				s.startRTBandwidth(rq, g)
+			}
+		}
+		if g == nil {
+			return
+		}
 	}
 }
 

@@ -31,12 +31,24 @@ func (s *Sched) pushRTTask(from event.CPU, rq *RQ, pull bool) bool {
 		return false
 	}
 	lowest := s.findLockLowestRQ(from, rq, next)
-	if lowest == nil {
+	if lowest == nil || s.wasPushed(next) {
 		return false
 	}
 	s.moveQueued(from, rq, lowest, next)
 	s.reschedCurr(from, lowest)
 	return true
+}
+
+// wasPushed reports whether p was moved at this moment already. With RT_GROUP_SCHED a boosted
+// task opens its throttled group on the CPU to which it comes and closes it where it was; so
+// two CPUs could send it to and fro, for ever where that takes no time.
+func (s *Sched) wasPushed(p *Task) bool {
+	if !s.cfg.RTGroupSched {
+		return false
+	}
+	before := p.pushedAt
+	p.pushedAt = s.host.Now()
+	return before == p.pushedAt
 }
 
 // findLockLowestRQ is find_lock_lowest_rq(). Nothing can change between look and lock in
@@ -89,6 +101,9 @@ func (s *Sched) pullRTTask(rq *RQ) {
 		}
 		if p.migrateDisabled > 0 {
 			s.pushCurrent(rq.cpu, src)
+			continue
+		}
+		if s.wasPushed(p) {
 			continue
 		}
 		s.moveQueued(rq.cpu, src, rq, p)

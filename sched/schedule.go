@@ -240,7 +240,7 @@ func (s *Sched) TimerExpired(at event.CPU, t Timer) Work {
 	case TimerHRTick:
 		s.hrtick(s.rqs[t.CPU])
 	case TimerRTPeriod:
-		s.schedRTPeriodTimer(at)
+		s.schedRTPeriodTimer(at, t.Group)
 	}
 	return s.work
 }
@@ -248,6 +248,7 @@ func (s *Sched) TimerExpired(at event.CPU, t Timer) Work {
 // Exit ends the current task of c: the next Schedule switches it out for the last time.
 func (s *Sched) Exit(c event.CPU, state event.State) {
 	p := s.rqs[c].curr
+	p.countIn(-1)
 	p.State = state
 	if p.Attr.Policy == Deadline {
 		s.host.CancelTimer(Timer{Kind: TimerDL, CPU: p.cpu, Task: p})

@@ -49,6 +49,9 @@ func (s *Sched) setScheduler(from event.CPU, p *Task, a Attr, pi bool) error {
 	if a.Policy == Deadline && s.cfg.DLBandwidth >= 0 && (!p.mask.contains(s.all) || s.cfg.DLBandwidth == 0) {
 		return verdict(ErrPerm, "a deadline task must be allowed to use every CPU of its root domain, and there must be bandwidth")
 	}
+	if err := s.mayBeRT(p.group, a.Policy, ErrPerm); err != nil {
+		return err
+	}
 	if err := s.admit(p, &a); err != nil {
 		return err
 	}
@@ -82,7 +85,9 @@ func (s *Sched) setScheduler(from event.CPU, p *Task, a Attr, pi bool) error {
 func (s *Sched) setParams(p *Task, a *Attr, prio event.Prio) {
 	d := &p.dl
 	boosted := p.class == dlClass && prio < 0
+	p.countIn(-1)
 	p.Attr = *a
+	p.countIn(1)
 	p.se.weight = weightOf(a)
 	switch {
 	case a.Policy == Deadline:

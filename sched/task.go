@@ -101,12 +101,13 @@ type Task struct {
 	leftPinned bool
 	pushWanted bool       // MDF_PUSH: to be pushed when migration is on again
 	moveTo     event.CPU  // where a stopper should bring it, NoCPU: nowhere
-	pushedAt   event.Time // when a stopper pushed it last
+	pushedAt   event.Time // when it was pushed last, by a stopper or as a task of a group
 
 	execStart      event.Time
 	sumExecRuntime event.Time
 
-	donor *Task // pi_top_task, whose priority it may inherit; nil: its own
+	group *Group // sched_task_group
+	donor *Task  // pi_top_task, whose priority it may inherit; nil: its own
 	rt    rtEntity
 	dl    dlEntity
 	se    fairEntity
