@@ -68,9 +68,6 @@ func randomPlan(r *rand.Rand) plan {
 		k.RTRuntime = k.RTPeriod * event.Time(r.IntN(11)) / 10
 		k.RTRuntimeShare, k.RTTimerKeepsGrid = r.IntN(2) == 0, r.IntN(2) == 0
 	}
-	if r.IntN(4) == 0 {
-		k.RTGroupSched, k.RTRuntime, k.RTPeriod = true, 950*ms, s
-	}
 	if r.IntN(2) == 0 {
 		k.FairServerPeriod = event.Time(1+r.IntN(10)) * 1_000_000
 		k.FairServerRuntime = k.FairServerPeriod * event.Time(r.IntN(5)) / 10
@@ -109,6 +106,10 @@ func (s *swarm) addLines(n int) {
 func newSwarm(seed uint64, sink func(*event.Event)) (*swarm, plan) {
 	r := rand.New(rand.NewPCG(seed, 99))
 	p := randomPlan(r)
+	if seed%5 == 2 {
+		k := &p.cfg.Sched
+		k.RTGroupSched, k.RTRuntime, k.RTPeriod = true, 950*ms, 1000*ms
+	}
 	s := &swarm{r: r, free: p.cfg.Costs == machine.Costs{}, pinning: p.pinning, kept: map[event.CPU]bool{}, donor: map[*sched.Task]*sched.Task{}}
 	s.mon = newMonitor(s.free)
 	s.m = machine.New(p.cfg, event.NewNames(), func(ev *event.Event) {
