@@ -176,6 +176,9 @@ func (n *notes) scheduling(task *members, t *Task) {
 	// The phases that were read stand in the order of the members, less those that are no
 	// objects.
 	phases := task.take("phases")
+	if phases.kind != object {
+		return // that was told
+	}
 	i := 0
 	for j := range phases.list {
 		e := &phases.list[j]
