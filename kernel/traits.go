@@ -37,9 +37,6 @@ type Traits struct {
 	// KTimers: the softirqs of timers run in threads of their own, ktimers/N (the RT patch
 	// from 6.0 on).
 	KTimers bool
-	// KTimersAtExit: they are woken at the end of the interrupt that raised something for
-	// them, not at once (6.12-rt).
-	KTimersAtExit bool
 	// SleepersInSoftirq: on PREEMPT_RT the sleep timers of fair tasks expire in the softirq
 	// HRTIMER (from the RT patch of 4.16 on; before, all of them expired in the interrupt).
 	SleepersInSoftirq bool
@@ -64,7 +61,7 @@ var traits = map[string]Traits{
 	"6.1":     {TickTimer: "tick_sched_timer", Preempt: PreemptVoluntary, KsoftirqdFirst: true, HandlersIRQsOff: true, StatRuntimeRT: true, GRUBBeforeMax: true, TTWUQueue: true},
 	"6.1-rt":  {TickTimer: "tick_sched_timer", Preempt: PreemptRT, SleepersInSoftirq: true, Lazy: true, StatRuntimeRT: true, GRUBBeforeMax: true, RTPushIPI: true, KTimers: true},
 	"6.12":    {TickTimer: "tick_nohz_handler", Preempt: PreemptVoluntary, HandlersIRQsOff: true, StatRuntimeRT: true, StatNoVruntime: true, TTWUQueue: true},
-	"6.12-rt": {TickTimer: "tick_nohz_handler", Preempt: PreemptRT, SleepersInSoftirq: true, KTimersAtExit: true, Lazy: true, StatRuntimeRT: true, StatNoVruntime: true, RTPushIPI: true, KTimers: true},
+	"6.12-rt": {TickTimer: "tick_nohz_handler", Preempt: PreemptRT, SleepersInSoftirq: true, Lazy: true, StatRuntimeRT: true, StatNoVruntime: true, RTPushIPI: true, KTimers: true},
 	"6.18":    {TickTimer: "tick_nohz_handler", Preempt: PreemptVoluntary, HandlersIRQsOff: true, StatRuntimeRT: true, StatNoVruntime: true, TTWUQueue: true, ServersCounted: true},
 }
 

@@ -74,7 +74,7 @@ func newInterrupted(seed uint64) *interrupted {
 	cfg.Sched.Preempt = sched.PreemptModel(r.IntN(5))
 	cfg.Sched.Tick = ms
 	cfg.LowRes = r.IntN(4) == 0
-	cfg.Interrupts = machine.Interrupts{KTimers: r.IntN(2) == 0, KTimersAtExit: r.IntN(2) == 0, SleepersInSoftirq: r.IntN(2) == 0,
+	cfg.Interrupts = machine.Interrupts{KTimers: r.IntN(2) == 0, SleepersInSoftirq: r.IntN(2) == 0,
 		DaemonPriority: r.IntN(2), DaemonFirst: r.IntN(2) == 0, HandlersBHOff: r.IntN(2) == 0}
 	if r.IntN(2) == 0 {
 		cfg.IdleStates = []machine.IdleState{{Name: "POLL", Poll: true}, {Latency: 2 * us, Residency: 2 * us}, {Latency: 100 * us, Residency: 300 * us}}

@@ -184,7 +184,7 @@ func TestSleepersInKTimers(t *testing.T) {
 		20 0 sched_waking hog hard
 		20 0 sched_switch swapper/0 > hog
 		50 0 softirq_raise 8 hard
-		50 0 sched_waking ktimers/0 hard
+		50 0 sched_waking ktimers/0
 		60 0 sched_waking rt hard
 		60 0 sched_switch hog > rt
 		65 0 sched_switch rt > hog

@@ -73,8 +73,8 @@ func TestLowResolutionWithSoftirqs(t *testing.T) {
 		0 0 sched_switch rt > fair
 		0 0 sched_switch fair > swapper/0
 		2000 0 softirq_raise 8 hard
-		2000 0 sched_waking ktimers/0 hard
 		2000 0 sched_waking rt hard
+		2000 0 sched_waking ktimers/0
 		2000 0 sched_switch swapper/0 > rt
 		2500 0 sched_switch rt > ktimers/0
 		2500 0 softirq_entry 8

@@ -46,8 +46,8 @@ type Config struct {
 // Interrupts says how a kernel deals with interrupts, beside its preemption model.
 type Interrupts struct {
 	// KTimers: the softirqs of timers run in threads ktimers/N of SCHED_FIFO 1 where handlers
-	// do. KTimersAtExit: these are woken when the interrupt ends, not when it raises them.
-	KTimers, KTimersAtExit bool
+	// do. They are woken when the interrupt ends that raised something for them.
+	KTimers bool
 	// SleepersInSoftirq: on PREEMPT_RT the sleep timers of fair tasks expire in the softirq
 	// HRTIMER; those of others always do so in the interrupt.
 	SleepersInSoftirq bool

@@ -68,10 +68,6 @@ func (m *Machine) raiseSoftirq(c event.CPU, vec int64) {
 	bit := uint16(1) << vec
 	if m.forcesThreads() && m.cfg.Interrupts.KTimers && m.irq == c && (vec == event.SoftirqTimer || vec == event.SoftirqHrtimer) {
 		s.timers |= bit
-		if !m.cfg.Interrupts.KTimersAtExit {
-			m.Wake(c, m.timerDaemon(c))
-			return
-		}
 	} else {
 		s.pending |= bit
 	}
@@ -101,7 +97,7 @@ func (m *Machine) exitIRQ(c event.CPU, s *softirqs) (more, busy bool) {
 		m.Wake(c, m.daemon(c))
 		more = true
 	}
-	if s.timers != 0 && m.cfg.Interrupts.KTimersAtExit {
+	if s.timers != 0 {
 		m.Wake(c, m.timerDaemon(c))
 		more = true
 	}

@@ -78,7 +78,7 @@ func randomPlan(r *rand.Rand) plan {
 	}
 	p.lines = r.IntN(4)
 	p.cfg.Seed, p.cfg.ThreadIRQs, p.cfg.TickEvents = r.Uint64(), r.IntN(3) == 0, true
-	p.cfg.Interrupts = machine.Interrupts{KTimers: r.IntN(2) == 0, KTimersAtExit: r.IntN(2) == 0, SleepersInSoftirq: r.IntN(2) == 0,
+	p.cfg.Interrupts = machine.Interrupts{KTimers: r.IntN(2) == 0, SleepersInSoftirq: r.IntN(2) == 0,
 		DaemonPriority: r.IntN(2), DaemonFirst: r.IntN(2) == 0, HandlersBHOff: r.IntN(2) == 0}
 	if r.IntN(3) == 0 {
 		p.cfg.IdleStates = []machine.IdleState{{Name: "POLL", Poll: r.IntN(2) == 0}, {Latency: 2000, Residency: 2000}, {Latency: 100_000, Residency: 300_000}}

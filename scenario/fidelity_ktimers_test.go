@@ -139,3 +139,53 @@ func TestSleepersOfFairTasksWaitForKTimers(t *testing.T) {
 		t.Errorf("%d of %d wakes are in both, within %d µs", n, len(real), diffs[n-1]/us)
 	}
 }
+
+// TestWhenKTimersAreWoken: at the end of the interrupt that raised HRTIMER for them, no more
+// in hard-interrupt context, on recorded kernels as in the model.
+func TestWhenKTimersAreWoken(t *testing.T) {
+	// contexts counts the wakings of ktimers directly behind a raise of HRTIMER, and those of
+	// them in hard-interrupt context.
+	contexts := func(src explain.Source) (n, hard int) {
+		st, err := src.Events(event.Options{Want: event.Kinds(event.SchedWaking, event.SoftirqRaise)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		raised := false
+		for {
+			ev, err := st.Next()
+			if err != nil {
+				return n, hard
+			}
+			if raised && ev.Kind == event.SchedWaking && strings.HasPrefix(src.Names().String(ev.TaskComm), "ktimers/") {
+				n++
+				if ev.Flags.Has(event.HardIRQ) {
+					hard++
+				}
+			}
+			raised = ev.Kind == event.SoftirqRaise && ev.Arg == event.SoftirqHrtimer
+		}
+	}
+	for _, c := range []struct{ kernel, trace string }{{"6.1-rt", "rtapp-v61rt-smp1/rtapp.dat"}, {"6.12-rt", "exit-storm-v612rt-smp1/exit-256.dat"}} {
+		file, err := trace.Open(shared.Path(t, "traces/"+c.trace))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		plan := recorded(t, true)
+		plan.Kernel = c.kernel
+		setup, err := plan.Setup()
+		if err != nil {
+			t.Fatal(err)
+		}
+		src, err := scenario.NewSource(setup)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, s := range map[string]explain.Source{"recorded": file, "model": src} {
+			if n, hard := contexts(s); n < 50 || hard > 0 {
+				t.Errorf("%s %s: %d of %d wakings of ktimers come in hard-interrupt context", c.kernel, what, hard, n)
+			}
+		}
+	}
+}

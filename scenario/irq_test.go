@@ -12,6 +12,7 @@ import (
 	"github.com/whylate/whylate/result"
 	"github.com/whylate/whylate/scenario"
 	"github.com/whylate/whylate/sched"
+	"github.com/whylate/whylate/truth"
 	"github.com/whylate/whylate/workload"
 )
 
@@ -265,5 +266,51 @@ func TestIORunWaitsForTheDevice(t *testing.T) {
 	}
 	if !run.Done() || m.Now() < 10*ms {
 		t.Error("reader or waiter still waits")
+	}
+}
+
+// TestTheTruthKnowsWhatCoversATask: every layer of the machine is noted, and by the name of
+// the handler and the number of the vector that it belongs to.
+func TestTheTruthKnowsWhatCoversATask(t *testing.T) {
+	plan, err := scenario.Read("f.json", []byte(`{
+		"global": {"duration": 1}, "tasks": {"a": {"policy": "SCHED_FIFO", "priority": 5, "loop": -1, "run": 300, "timer": {"ref": "unique", "period": 5000}}},
+		"whylate": {"kernel": "6.12", "cpus": 1, "idle_states": {"C6": {"latency": 50, "residency": 100}},
+			"steal": {"host": {"every": "20ms", "length": "1ms"}},
+			"irqs": {"14-pata": {"hard": 10, "every": 3301, "softirq": "BLOCK", "softirq_work": 40}}}}`), scenario.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup, err := plan.Setup()
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := scenario.NewSource(setup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := src.Truth()
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := map[truth.CoverKind]event.Time{}
+	for c := range log.Covers(0, 0, 900*ms) {
+		total[c.Kind] += c.To - c.From
+		switch {
+		case c.Kind == truth.HardIRQ && (c.N != 14 || src.Names().String(c.Name) != "pata"):
+			t.Fatalf("an interrupt %d of %q", c.N, src.Names().String(c.Name))
+		case c.Kind == truth.SoftIRQ && c.N != event.SoftirqBlock:
+			t.Fatalf("a softirq %d", c.N)
+		}
+	}
+	// 272 interrupts of 10 and 40 µs in 900 ms, 42 steals of 1 ms.
+	for kind, want := range map[truth.CoverKind]event.Time{truth.HardIRQ: 272 * 10 * us, truth.SoftIRQ: 272 * 40 * us, truth.Stolen: 42 * ms} {
+		if got := total[kind]; got < want*98/100 || got > want*102/100 {
+			t.Errorf("%v for %d ns, want about %d", kind, got, want)
+		}
+	}
+	for _, kind := range []truth.CoverKind{truth.IdleExit, truth.LocalIRQ, truth.Own} {
+		if total[kind] == 0 {
+			t.Errorf("never %v", kind)
+		}
 	}
 }

@@ -69,7 +69,7 @@ func (k *Kernel) config(cpus int) sched.Config {
 // interrupts is how this kernel deals with interrupts.
 func (k *Kernel) interrupts() machine.Interrupts {
 	t := k.Profile.Traits()
-	return machine.Interrupts{KTimers: t.KTimers, KTimersAtExit: t.KTimersAtExit, SleepersInSoftirq: t.SleepersInSoftirq,
+	return machine.Interrupts{KTimers: t.KTimers, SleepersInSoftirq: t.SleepersInSoftirq,
 		DaemonPriority: t.KsoftirqdPriority, DaemonFirst: t.KsoftirqdFirst, HandlersBHOff: !t.HandlersIRQsOff, TickTimer: t.TickTimer}
 }
 
