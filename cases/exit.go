@@ -9,6 +9,10 @@ import (
 
 const second = 1_000_000_000
 
+// Parts ask one question each, with one scenario each, so that a reader can run that one alone.
+// In most of them processes with different names die one after the other: which of them died
+// is then a part of a measure's name, and one run compares them under the same seed.
+
 // The names of the variants: no change, and the two that were proposed.
 const (
 	none    = "none"

@@ -35,6 +35,8 @@ type reads struct {
 	tally   tally
 }
 
+// leastDark is longer than any way from a wake to the CPU on this machine, and shorter than a
+// tick: what lies between is a window in which the scheduler kept real-time tasks away.
 const leastDark = 500_000
 
 // watchReads watches a task dd that reads so many bytes at once, and a task app.
@@ -60,6 +62,8 @@ func (r *reads) Event(ev *event.Event) {
 			r.schedSwitch(ev)
 		}
 	case event.SchedWakeup:
+		// A window can begin while no real-time task could run; it is dark from the first
+		// that could.
 		if ev.Target == 0 && ev.TaskPrio.RealTime() && !r.current.RealTime() && r.ready == event.NoTime {
 			r.ready = ev.Time
 		}
