@@ -22,7 +22,7 @@ func (b *builder) extend(w *rtapp.Whylate) error {
 	if w == nil {
 		return nil
 	}
-	if err := refuseExtras(w); err != nil {
+	if err := b.cgroups(w); err != nil {
 		return err
 	}
 	p := b.plan
@@ -61,27 +61,6 @@ func (b *builder) extend(w *rtapp.Whylate) error {
 	}
 	for _, v := range w.Variants {
 		p.Variants = append(p.Variants, Variant{v.Name, v.Changes})
-	}
-	return nil
-}
-
-// refuseExtras names the parts of the object that the model does not have.
-func refuseExtras(w *rtapp.Whylate) error {
-	for _, c := range []struct {
-		there bool
-		what  string
-	}{
-		{len(w.CGroups) > 0, "control groups"},
-	} {
-		if c.there {
-			return fmt.Errorf("%s are %w", c.what, ErrNotModelled)
-		}
-	}
-	for _, t := range w.Tasks {
-		switch {
-		case t.CGroup != "":
-			return fmt.Errorf("%s: task %s: control groups are %w", t.Pos, t.Name, ErrNotModelled)
-		}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -109,6 +110,9 @@ func (p *Plan) Setup() (*Setup, error) {
 	}
 	if err := t.apply(); err != nil {
 		return nil, err
+	}
+	if len(load.Groups) > 0 && !s.Machine.Sched.RTGroupSched {
+		return nil, errors.New("cpu.rt_runtime_us of control groups: a kernel has it with RT_GROUP_SCHED only; set RT_GROUP_SCHED=on")
 	}
 	if s.Until, err = p.until(); err != nil {
 		return nil, err

@@ -12,6 +12,8 @@ import (
 // Run is a Spec on a machine. The machine calls it while it runs; nothing in it is safe for
 // other goroutines.
 type Run struct {
+	groups []*sched.Group // by index of Spec.Groups
+
 	// OnLoop, where set, is told every finished round of a phase.
 	OnLoop func(Loop)
 	// OnExit, where set, is told when a task begins its exit, which has an event only where
@@ -61,6 +63,9 @@ func Load(m *machine.Machine, spec *Spec) (*Run, error) {
 		r.barriers = append(r.barriers, barrier{waiting: b.Parties - 1, mutex: &mutex{pi: b.PI}})
 	}
 	if err := r.equip(); err != nil {
+		return nil, err
+	}
+	if err := r.makeGroups(); err != nil {
 		return nil, err
 	}
 	// Threads that are forked later do not meet the others.

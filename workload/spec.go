@@ -23,6 +23,7 @@ type Spec struct {
 	Barriers []Barrier
 	IRQs     []IRQ
 	Devices  []Device
+	Groups   []Group
 
 	// Duration is how long the main thread sleeps before it cancels all; negative: until
 	// every thread has ended by itself.
@@ -68,12 +69,21 @@ type Barrier struct {
 	PI      bool
 }
 
+// Group is a control group with runtimes of its real-time tasks, for RT_GROUP_SCHED.
+type Group struct {
+	Path string
+	// Parent is the index of the group above, −1: the root.
+	Parent          int
+	Runtime, Period event.Time // cpu.rt_runtime_us, cpu.rt_period_us; ns, runtime −1: no limit
+}
+
 // Task is one task of the file; each instance is a thread.
 type Task struct {
 	Name      string
 	Comm      string // what its threads are called; "": as in rt-app, the name with an index
 	Instances int    // 0: only a template of OpFork
 	Delay     event.Time
+	Group     int // 1 + the index of its group; 0: that of its parent
 	Loop      int // how often all phases run; negative: forever
 	Attr      *sched.Attr
 	CPUs      []event.CPU // nil: all

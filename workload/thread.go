@@ -37,6 +37,7 @@ type thread struct {
 
 	// Where it is in its phases. visit and part belong to the operation at pc.
 	stage     stage
+	cgroup    int        // 1 + the index of its control group, 0: the root
 	first     event.Time // t_first: from which timers count
 	phase     int
 	phaseLoop int
@@ -120,6 +121,9 @@ func (r *Run) newThread(parent *machine.Thread, task, site int) (*thread, error)
 		return nil, err
 	}
 	p.th = th
+	if err := r.enterGroup(p, parent); err != nil {
+		return nil, err
+	}
 	p.prepareSections()
 	p.group = r.groupFor(t, parent, fork)
 	p.group.threads = append(p.group.threads, p)

@@ -90,6 +90,11 @@ type CGroup struct {
 	Quota, Period, Burst event.Time
 	// CPUs is cpuset.cpus; nil where not given.
 	CPUs []int
+	// RTPeriod and RTRuntime are cpu.rt_period_us and cpu.rt_runtime_us of cgroup v1, in ns,
+	// −1: no limit. RealTime: the file gives one of them; the period is then 1 s, the runtime
+	// 0 where it does not.
+	RealTime            bool
+	RTRuntime, RTPeriod event.Time
 }
 
 // IRQ is an interrupt with its handler.

@@ -146,15 +146,25 @@ func readCGroup(path string, pos Pos, s strict) CGroup {
 	g.Idle = s.number("cpu.idle", 0, 1, 0) == 1
 	g.Burst = event.Time(s.number("cpu.max.burst", 0, math.MaxInt64/1000, 0)) * 1000
 	g.CPUs = s.cpus("cpuset.cpus")
+	runtime, period := s.number("cpu.rt_runtime_us", -1, math.MaxInt32, -2), s.number("cpu.rt_period_us", 1, math.MaxInt32, 0)
+	if g.RealTime = runtime > -2 || period > 0; g.RealTime {
+		g.RTRuntime, g.RTPeriod = event.Time(max(runtime, 0))*1000, event.Time(max(period, 0))*1000
+		if runtime == -1 {
+			g.RTRuntime = -1
+		}
+		if period == 0 {
+			g.RTPeriod = 1_000_000_000
+		}
+	}
 	limit := s.name("cpu.max")
 	if limit == "" {
 		return g
 	}
 	// The kernel takes a quota of at least 1 ms and a period of 1 ms to 1 s;
 	// Documentation/scheduler/sched-bwc.rst.
-	quota, period, hasPeriod := strings.Cut(limit, " ")
+	quota, per, hasPeriod := strings.Cut(limit, " ")
 	if !hasPeriod {
-		period = "100000"
+		per = "100000"
 	}
 	q, p := int64(-1), int64(0)
 	var err error
@@ -166,7 +176,7 @@ func readCGroup(path string, pos Pos, s strict) CGroup {
 		}
 	}
 	if err == nil {
-		p, err = strconv.ParseInt(period, 10, 64)
+		p, err = strconv.ParseInt(per, 10, 64)
 	}
 	if err != nil || p < 1000 || p > 1_000_000 {
 		s.errorf("cpu.max", `must be "max" or "QUOTA PERIOD" in µs, with a period of 1000 to 1000000`)
