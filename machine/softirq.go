@@ -16,8 +16,8 @@ const numVectors = 10
 
 // What bounds softirqs in front of a task; kernel/softirq.c.
 const (
-	mostSoftirqTime     event.Time = 2_000_000 // MAX_SOFTIRQ_TIME, counted in ticks
-	mostSoftirqRestarts            = 10        // MAX_SOFTIRQ_RESTART
+	mostSoftirqTime     = event.Time(2_000_000) // MAX_SOFTIRQ_TIME, counted in ticks
+	mostSoftirqRestarts = 10                    // MAX_SOFTIRQ_RESTART
 )
 
 // softirqs is what a CPU has to do in softirqs. It is made when the first one is raised

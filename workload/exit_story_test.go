@@ -12,9 +12,8 @@ import (
 	"github.com/whylate/whylate/workload"
 )
 
-func rr(prio int) *sched.Attr  { return &sched.Attr{Policy: sched.RR, Priority: prio} }
-func nice(n int) *sched.Attr   { return &sched.Attr{Policy: sched.Normal, Nice: n} }
-func locked() *workload.Memory { return &workload.Memory{Pages: 1000, VMAs: 5, Locked: true} }
+func rr(prio int) *sched.Attr { return &sched.Attr{Policy: sched.RR, Priority: prio} }
+func nice(n int) *sched.Attr  { return &sched.Attr{Policy: sched.Normal, Nice: n} }
 
 func killed(after event.Time, signal, core int64) *workload.Exit {
 	return &workload.Exit{After: after, Signal: signal, Core: core, Post: -1}
