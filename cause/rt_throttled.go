@@ -24,11 +24,13 @@ import (
 //
 // Proven: start and end are seen, and the sum S of sched_stat_runtime of the real-time
 // and deadline tasks of this CPU since the last expiry is known: the budget R then lies in
-// (S − tick, S], which is printed. Else likely, from the pattern alone.
+// (S − tick, S], which is printed; over n periods one after the other that all ended so, in
+// ((S − tick)/n, S/n], for debts are carried over. Else likely, from the pattern alone.
 //
 // Not this: a real-time task that leaves with R for a fair one on a kernel with fair
 // servers; the timer's expiry without the switch; a real-time task that goes to sleep with
-// nobody of its class queued.
+// nobody of its class queued, or before one that becomes real-time in its next run and keeps
+// the CPU for more than a tick.
 var rtThrottled = Kind{
 	Name:  "rt_throttled",
 	Title: "real-time throttling",
@@ -85,6 +87,7 @@ func (a *Analysis) throttledWindow(c event.CPU, runs []timeline.Run, end int, w 
 		e, ok := lastExpiry(a.rtPeriod, w.to)
 		if ok && e.At > w.from && w.to-e.At <= afterTimer {
 			w.evidence = append(w.evidence[:1:1], Ref{e.At, e.CPU}, Ref{w.to, c})
+			w.ends = e.At
 			a.blameBudget(c, w, true)
 			return true
 		}
@@ -110,7 +113,7 @@ func (a *Analysis) quietWindow(c event.CPU, runs []timeline.Run, i int) (window,
 		return window{}, false
 	}
 	end := a.nextRealTime(runs, i+1)
-	if end == len(runs) {
+	if end == len(runs) || a.staysRealTime(runs[i+1:end]) {
 		return window{}, false
 	}
 	w := window{from: prev.End, to: runs[end].Start, culprit: timeline.NoTask, quiet: true}
@@ -127,6 +130,31 @@ func (a *Analysis) quietWindow(c event.CPU, runs []timeline.Run, i int) (window,
 	a.blameBudget(c, &w, true)
 	w.verdict = Likely
 	return w, true
+}
+
+// budgetOf bounds the runtime R that was used up at the start of w, of which sum was charged
+// since the period began at from. What is used beyond R, up to a tick, is a debt of the next
+// period; so over n periods one after the other that all ended dark, n·R < sum ≤ n·R + tick.
+func (a *Analysis) budgetOf(c event.CPU, w *window, from event.Time, sum int64) (least, most int64) {
+	w.budgetFrom, w.periods = from, 1
+	if list := a.throttled[c]; len(list) > 0 {
+		if last := &list[len(list)-1]; last.ends == from && last.periods > 0 {
+			w.budgetFrom, w.periods = last.budgetFrom, last.periods+1
+			_, sum = a.usage(c, w.budgetFrom, w.from)
+		}
+	}
+	return (sum - int64(a.tick)) / w.periods, sum / w.periods
+}
+
+// staysRealTime reports whether a task that became real-time in one of the runs was left on the
+// CPU for more than a tick: with the budget used up the next tick would have ended its run.
+func (a *Analysis) staysRealTime(runs []timeline.Run) bool {
+	for i := range runs {
+		if r := &runs[i]; a.realTime(r, r.PrioOut) && r.End-r.Start > a.tick+afterTimer {
+			return true
+		}
+	}
+	return false
 }
 
 // blameBudget names who used the budget that ran out at the start of w.
@@ -150,7 +178,8 @@ func (a *Analysis) blameBudget(c event.CPU, w *window, endSeen bool) {
 	switch {
 	case began && exact && endSeen:
 		w.verdict = Proven
-		w.detail += fmt.Sprintf(" (sched_rt_runtime_us is more than %d and at most %d)", (sum-int64(a.tick))/1000, sum/1000)
+		least, most := a.budgetOf(c, w, e.At, sum)
+		w.detail += fmt.Sprintf(" (sched_rt_runtime_us is more than %d and at most %d)", least/1000, most/1000)
 	case !began:
 		w.detail += " in the second before"
 		w.needs = append(w.needs, "timer:hrtimer_expire_entry")

@@ -23,6 +23,11 @@ type window struct {
 	// It then explains only who was queued well before ends, the expiry at its end.
 	quiet bool
 	ends  event.Time
+	// ends is the expiry of sched_rt_period_timer that ended RT throttling. budgetFrom is the
+	// expiry since which everything that was used was beyond the budget, periods how many
+	// budgets were used up in that time: a debt is carried over from one to the next.
+	budgetFrom event.Time
+	periods    int64
 }
 
 // windowsOf returns the windows of c; none for a CPU without events.
