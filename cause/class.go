@@ -2,6 +2,8 @@ package cause
 
 import (
 	"fmt"
+	"slices"
+	"sort"
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/kernel"
@@ -84,7 +86,8 @@ type running struct {
 	boosted  bool
 	// inferred is set where the class had to be guessed from a change in this run that
 	// left no event; proven then says that the accounting shows it.
-	inferred, charged bool
+	inferred, charged      bool
+	chargedFrom, chargedTo event.Time // what the accounting covers
 }
 
 // runningAt says who the run r is at t and with which priority, as seen by a waiter of
@@ -97,22 +100,72 @@ func (a *Analysis) runningAt(r *timeline.Run, t event.Time, waiter int) running 
 	g.class = ClassOf(g.prio, comm, task.Idle())
 	g.rank = rank(g.class, g.prio)
 	g.baseRank = rank(ClassOf(g.base, comm, task.Idle()), g.base)
-	first, last := a.x.ClassBetween(r, t)
-	if task.Idle() || last == event.NoPrio || first == event.NoPrio || first == last {
+	part := a.x.SteadyAt(r, t)
+	first, last, n := part.In, part.Out, len(part.Calls)
+	if task.Idle() || first == event.NoPrio || n == 0 && (last == event.NoPrio || first == last) || n > 0 && t < part.Calls[0] {
+		return g
+	}
+	// What a task is in the end of the run in which it dies its exit may have made of it.
+	ti := &a.x.Tasks[r.Task]
+	alive := ti.ExitMark != event.NoTime && ti.ExitMark <= r.End && t < ti.ExitMark
+	if n == 0 && alive && a.x.Occurs(event.SysEnter) {
+		return g
+	}
+	if last == event.NoPrio {
+		g.inferred = true
 		return g
 	}
 	// sched_setscheduler left no event. Of the two priorities take the one that
-	// explains why the waiter did not run.
+	// explains why the waiter did not run; after the last system call that may have changed
+	// it, the one that it has in the end.
 	out := ClassOf(last, comm, false)
 	outRank := rank(out, last)
-	if out == g.class && outRank == g.rank {
+	after := n > 0 && t >= part.Calls[n-1] && !alive
+	if (n == 0 || after) && out == g.class && outRank == g.rank {
 		return g // another nice value: whoever it keeps waiting, it does so as before
 	}
-	if outRank < g.rank && g.rank >= waiter {
+	if after || outRank < g.rank && g.rank >= waiter {
 		g.prio, g.class, g.rank = last, out, outRank
-		g.base, g.baseRank = g.prio, g.rank
+		if !g.boosted {
+			g.base, g.baseRank = g.prio, g.rank
+		}
+	}
+	if after {
+		return g
 	}
 	g.inferred = true
-	g.charged = r.Marks.Has(timeline.MarkRTCharged) && g.class == ClassRT
+	if n == 0 && r.Marks.Has(timeline.MarkRTCharged) && g.class == ClassRT && ClassOf(first, comm, false) != out {
+		g.chargedFrom, g.chargedTo = a.chargedAsRT(r)
+		if g.chargedFrom < g.chargedTo && ClassOf(first, comm, false) == ClassRT {
+			g.chargedFrom = r.Start
+		}
+		if g.chargedFrom < g.chargedTo && out == ClassRT {
+			g.chargedTo = r.End
+		}
+		g.charged = g.chargedFrom <= t && t < g.chargedTo
+	}
 	return g
+}
+
+// chargedAsRT returns the stretch of r, which began or ended as something else, that was charged
+// as real-time; empty where none was.
+func (a *Analysis) chargedAsRT(r *timeline.Run) (from, to event.Time) {
+	n := slices.IndexFunc(a.x.Tasks[r.Task].RanOn, func(s timeline.Stay) bool { return a.holds(s.CPU, r) })
+	if n < 0 {
+		return r.Start, r.Start
+	}
+	list := a.x.CPUs[a.x.Tasks[r.Task].RanOn[n].CPU].Charges
+	from, to = r.End, r.Start
+	for i := sort.Search(len(list), func(i int) bool { return list[i].At > r.Start }); i < len(list) && list[i].At <= r.End; i++ {
+		if c := &list[i]; c.Task == r.Task {
+			from, to = min(from, max(r.Start, c.At-event.Time(c.NS))), c.At
+		}
+	}
+	return from, to
+}
+
+// holds reports whether r is one of the runs of c.
+func (a *Analysis) holds(c event.CPU, r *timeline.Run) bool {
+	n := a.x.RunAt(c, r.Start)
+	return n >= 0 && &a.x.CPUs[c].Runs[n] == r
 }

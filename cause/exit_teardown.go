@@ -49,6 +49,10 @@ func matchExitTeardown(p *piece) (Interval, bool) {
 		if ti.LastOff != event.NoTime {
 			i.Evidence = append(i.Evidence, Ref{ti.LastOff, p.cpu})
 		}
+		if p.demoted() {
+			i.Verdict = Likely
+			i.Detail = "it left its class in this run: since then something else may keep the waiter"
+		}
 		return i, true
 	}
 	from := p.a.exitFrom(p.run.Task)
@@ -62,6 +66,14 @@ func matchExitTeardown(p *piece) (Interval, bool) {
 	return i, true
 }
 
+// demoted reports whether the current task came to the CPU as one that goes first and leaves
+// it as one that goes after the waiter, without an event that says since when.
+func (p *piece) demoted() bool {
+	comm := p.a.comm(p.run.Comm)
+	in, out := ClassOf(p.run.PrioIn, comm, false), ClassOf(p.run.PrioOut, comm, false)
+	return in != ClassUnknown && out != ClassUnknown && rank(in, p.run.PrioIn) <= p.waiter.rank && rank(out, p.run.PrioOut) > p.waiter.rank
+}
+
 // mayBeExit reports whether the piece lies before the exit mark in the run that contains
 // it, and nothing earlier than sched_process_exit marks the exit.
 func (p *piece) mayBeExit() bool {
@@ -70,9 +82,14 @@ func (p *piece) mayBeExit() bool {
 		ti.ExitMark >= p.run.Start && ti.ExitMark <= p.run.End
 }
 
-// orItsExit adds to i that part of it may be the exit of the task, where that is so.
+// orItsExit adds to i that part of it may be the exit of the task, where that is so: from its
+// last sign of life on. Where system calls are recorded, an exit without one comes from a
+// signal, and is likely to be much of that.
 func (p *piece) orItsExit(i Interval) Interval {
-	if p.mayBeExit() && p.from < p.a.x.Tasks[p.run.Task].ExitMark {
+	if ti := &p.a.x.Tasks[p.run.Task]; p.mayBeExit() && p.from < ti.ExitMark && (ti.AliveAt == event.NoTime || p.from >= ti.AliveAt) {
+		if p.a.x.Occurs(event.SysEnter) {
+			i.Verdict = min(i.Verdict, Likely)
+		}
 		i.Detail = "died at the end of this run; part of it may be its exit"
 		i.Needs = append(i.Needs, p.a.exitNeeds()...)
 	}

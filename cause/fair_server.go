@@ -34,8 +34,8 @@ func matchFairServer(p *piece) (Interval, bool) {
 		return Interval{}, false
 	}
 	w := in(windowsOf(p.a.served, p.cpu), p.from)
-	// A fair task that inherits a real-time priority meanwhile has the CPU by right.
-	if w == nil || p.run != nil && p.cur.boosted && p.cur.rank <= p.waiter.rank {
+	// A fair task that becomes real-time meanwhile, or inherits that, has the CPU by right.
+	if w == nil || p.run != nil && !p.cur.inferred && p.cur.class < ClassFair && p.cur.class != ClassUnknown && p.cur.class != ClassStop {
 		return Interval{}, false
 	}
 	i := p.windowed(&fairServer, w)

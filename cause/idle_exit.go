@@ -57,6 +57,9 @@ func matchIdleExit(p *piece) (Interval, bool) {
 	if p.w.Queued != event.NoTime && p.from < p.w.Queued {
 		i.Detail = "in flight"
 	}
+	if p.waiter.class == ClassRT && p.periodEnds(p.from, to) {
+		i.Verdict = Likely
+	}
 	return i, true
 }
 
@@ -72,6 +75,13 @@ func (p *piece) mayBeKeptOff(long, to event.Time) bool {
 	}
 	e, ok := lastExpiry(p.a.rtPeriod, to)
 	return ok && to-e.At <= afterTimer
+}
+
+// periodEnds reports whether sched_rt_period_timer expired from from to to on a kernel that
+// throttles: what came before may have been that, and not have shown.
+func (p *piece) periodEnds(from, to event.Time) bool {
+	e, ok := lastExpiry(p.a.rtPeriod, to)
+	return ok && e.At >= from && p.a.throttles()
 }
 
 // idleNeeds has the events that show a CPU leave its idle state, or another one call it.

@@ -152,6 +152,17 @@ func (a *Analysis) look(p *piece, ci *timeline.CPUIndex, t, limit event.Time) ev
 	p.run = &ci.Runs[p.n]
 	p.cur = a.runningAt(p.run, t, p.waiter.rank)
 	next = min(next, p.run.End)
+	calls := a.x.Tasks[p.run.Task].ClassCalls
+	if i := sort.Search(len(calls), func(i int) bool { return calls[i] > t }); i < len(calls) {
+		next = min(next, calls[i])
+	}
+	if p.cur.inferred && p.run.Marks.Has(timeline.MarkRTCharged) {
+		for _, at := range [...]event.Time{p.cur.chargedFrom, p.cur.chargedTo} {
+			if at > t && at < next {
+				next = at
+			}
+		}
+	}
 	ti := &a.x.Tasks[p.run.Task]
 	next = a.nextChange(p.run.Task, t, next)
 	if p.cur.task.Idle() {
@@ -159,7 +170,7 @@ func (a *Analysis) look(p *piece, ci *timeline.CPUIndex, t, limit event.Time) ev
 			next = min(next, ci.Idle[i])
 		}
 	}
-	for _, mark := range []event.Time{ti.ExitMark, ti.ProcessExit, a.exitFrom(p.run.Task)} {
+	for _, mark := range []event.Time{ti.ExitMark, ti.ProcessExit, ti.AliveAt, a.exitFrom(p.run.Task)} {
 		if mark != event.NoTime && mark > t && mark < next {
 			next = mark
 		}

@@ -38,7 +38,7 @@ func matchPreemptOff(p *piece) (Interval, bool) {
 			i.Verdict = Proven
 			i.Evidence = append(i.Evidence, Ref{s.From, p.cpu}, Ref{s.To, p.cpu})
 			i.Detail = "preemption or interrupts off: " + p.a.comm(s.Name)
-			return i, true
+			return p.ifInferred(i), true
 		}
 	}
 	if e := p.refused(); e != nil {
@@ -48,7 +48,7 @@ func matchPreemptOff(p *piece) (Interval, bool) {
 		if e.Depth > 0 {
 			i.Detail = "preemption was off when the interrupt found that it should leave"
 		}
-		return i, true
+		return p.ifInferred(i), true
 	}
 	i.Detail = "it should have made way: preemption or interrupts off, a kernel that does not preempt kernel mode, or a stolen CPU"
 	if !p.a.x.Occurs(event.PreemptDisable) {

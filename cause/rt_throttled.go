@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"sort"
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/kernel"
@@ -166,10 +167,13 @@ func (a *Analysis) blameBudget(c event.CPU, w *window, endSeen bool) {
 		from = e.At
 		w.evidence = append(w.evidence, Ref{e.At, e.CPU})
 	}
-	users, sum := a.usage(c, from, w.from)
+	// Only a real-time task finds out that the budget is used up: what a deadline task runs
+	// after the last of them is none of it.
+	until := a.lastRealTime(c, w.from)
+	users, sum := a.usage(c, from, until)
 	exact := len(users) > 0 && len(timeline.Overlapping(a.x.CPUs[c].Gaps, from, w.from)) == 0
 	if len(users) == 0 {
-		users, sum = a.usageBySwitches(c, from, w.from)
+		users, sum = a.usageBySwitches(c, from, until)
 	}
 	if len(users) > 0 {
 		w.culprit = users[0].task
@@ -190,4 +194,17 @@ func (a *Analysis) blameBudget(c event.CPU, w *window, endSeen bool) {
 	if !endSeen && began {
 		w.detail += "; its end is not in the trace"
 	}
+}
+
+// lastRealTime returns when a real-time task was last switched out on c at or before t, t if
+// none was.
+func (a *Analysis) lastRealTime(c event.CPU, t event.Time) event.Time {
+	runs := a.x.CPUs[c].Runs
+	i := sort.Search(len(runs), func(i int) bool { return runs[i].End > t })
+	for i--; i >= 0; i-- {
+		if a.realTime(&runs[i], runs[i].PrioOut) {
+			return runs[i].End
+		}
+	}
+	return t
 }

@@ -27,7 +27,12 @@ func matchSwitch(p *piece) (Interval, bool) {
 	if !p.lower() || p.lingers() > atOnce || p.cameAfter() {
 		return Interval{}, false
 	}
-	return p.blame(&switchKind, Proven), true
+	i := p.ifInferred(p.blame(&switchKind, Proven))
+	if p.waiter.class == ClassRT && p.periodEnds(p.from, p.run.End) {
+		i.Verdict = Likely
+		i.Detail = "or real-time tasks were throttled until then"
+	}
+	return i, true
 }
 
 // lingers returns how long the current task keeps the CPU from the moment on at which it

@@ -79,3 +79,23 @@ func IsYieldSyscall(machine string, number int64, name string) bool {
 	}
 	return number == n
 }
+
+// classSyscalls are the numbers of sched_setparam, sched_setscheduler and sched_setattr by
+// machine.
+var classSyscalls = map[string][3]int64{
+	"x86_64": {142, 144, 314}, "i386": {154, 156, 351}, "i686": {154, 156, 351}, "aarch64": {118, 119, 274}, "riscv64": {118, 119, 274},
+	"armv7l": {154, 156, 380}, "ppc64le": {154, 156, 355}, "s390x": {154, 156, 345},
+}
+
+// IsClassSyscall reports whether number, or where it is negative name, is a call that changes
+// the class or the priority of a task. An unknown machine is taken for x86_64.
+func IsClassSyscall(machine string, number int64, name string) bool {
+	if number < 0 {
+		return name == "sys_enter_sched_setparam" || name == "sys_enter_sched_setscheduler" || name == "sys_enter_sched_setattr"
+	}
+	n, ok := classSyscalls[machine]
+	if !ok {
+		n = classSyscalls["x86_64"]
+	}
+	return number == n[0] || number == n[1] || number == n[2]
+}

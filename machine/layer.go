@@ -44,3 +44,15 @@ func (m *Machine) Layer(c event.CPU) Layer {
 	}
 	return Layer{}
 }
+
+// SoftirqBelow reports whether what covers the current task of c, an interrupt or the machine's
+// own work, lies over a softirq, and the vector of that.
+func (m *Machine) SoftirqBelow(c event.CPU) (vec int64, ok bool) {
+	if cp := &m.cpus[c]; cp.soft != nil && cp.soft.inIRQ.begun {
+		return cp.soft.inIRQ.vec, true
+	}
+	if th, _ := m.Sched.Curr(c).Data.(*Thread); th != nil && !m.rt() && th.pass != nil && th.pass.begun && !isDaemon(th) {
+		return th.pass.vec, true
+	}
+	return 0, false
+}

@@ -165,12 +165,25 @@ func (o *oracle) held(f *fact, w *truth.Wait, n int, h *truth.Holder, cover trut
 	default:
 		f.kinds = []string{"same_prio"}
 	}
+	// The way from the end of a state of the runqueue to the switch is a part of it.
+	if q.Rule == truth.RealTime && theirs > mine {
+		for s := range o.log.RTThrottled(q.CPU, f.from-wayBack, f.from) {
+			if s.To <= f.from && o.lowerSince(w, n, f.from) <= s.To {
+				f.kinds, f.or = append(f.kinds, "rt_throttled"), append(f.or, o.mostBudget(q.CPU, s.To-1)...)
+			}
+		}
+		for s := range o.log.FairServed(q.CPU, f.from-wayBack, f.from) {
+			if s.To <= f.from && o.lowerSince(w, n, f.from) <= s.To {
+				f.kinds = append(f.kinds, "fair_server")
+			}
+		}
+	}
 	// The way of a deadline task from its replenishment to the CPU is a part of its
 	// throttling, unless somebody else has the CPU by right.
 	if q.Rule == truth.Deadline && theirs > mine {
 		for s := range o.log.Throttled(w.PID, f.from-wayBack, f.from) {
 			if s.To <= f.from && o.lowerSince(w, n, f.from) <= s.To {
-				f.kinds, f.pid = append(f.kinds, "dl_throttled"), event.NoPID
+				f.kinds, f.or = append(f.kinds, "dl_throttled"), append(f.or, event.NoPID)
 			}
 		}
 	}
@@ -220,6 +233,9 @@ func (o *oracle) lower(f *fact, w *truth.Wait, n int, h *truth.Holder, cover tru
 	switch {
 	case lingers <= atMostSwitch:
 		f.kinds = []string{"switch"}
+		if h.Dying { // exit_normalize made it one that should leave
+			f.kinds = append(f.kinds, "exit_teardown")
+		}
 	case h.Dying:
 		f.kinds = []string{"exit_teardown"}
 	case cover.Kind == truth.Stolen && h.Mode == truth.User:
@@ -290,8 +306,8 @@ func (o *oracle) dark(cpu event.CPU, t event.Time, h *truth.Holder) bool {
 			return true
 		}
 		before, _ := o.log.At(cpu, s.From)
-		if before.PID != h.PID {
-			return true
+		if before.PID != h.PID || before.Rule != truth.RealTime {
+			return true // as a fair task that became real-time there
 		}
 		for x := range o.log.On(cpu, s.From, t) {
 			if x.PID != h.PID {

@@ -21,7 +21,7 @@ func TestAttribution(t *testing.T) {
 	}
 	s := newScore()
 	for seed := *from; seed < *from+n; seed++ {
-		src, err := sourceOf(randomPlan(seed))
+		src, err := sourceOf(mixedPlan(seed))
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -36,7 +36,7 @@ func TestAttribution(t *testing.T) {
 		o := newOracle(l)
 		s.run(fmt.Sprintf("seed %d on %s", seed, src.Info().Kernel), src, o, r.analyse(0))
 	}
-	t.Logf("%d scenarios\n%s%s", n, s.table("all events"), s.byKind())
+	t.Logf("%d scenarios\n%s%s", n, s.table("all events"), s.byKind()+s.mistakes())
 	for _, w := range s.wrong {
 		t.Error(w)
 	}

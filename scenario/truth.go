@@ -127,7 +127,11 @@ func ruleOf(t *sched.Task) truth.Rule { return rules[t.ClassName()] }
 
 // cover is what c does in front of its current task.
 func (w *witness) cover(c event.CPU) truth.Cover {
-	switch l := w.m.Layer(c); l.Kind {
+	l := w.m.Layer(c)
+	if vec, ok := w.m.SoftirqBelow(c); ok && (l.Kind == machine.LayerOwn || l.Kind == machine.LayerLocal) {
+		return truth.Cover{Kind: truth.SoftIRQ, N: vec} // an interrupt without a handler comes out of it
+	}
+	switch l.Kind {
 	case machine.LayerOwn:
 		return truth.Cover{Kind: truth.Own}
 	case machine.LayerLocal:

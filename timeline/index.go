@@ -136,8 +136,10 @@ type TaskIndex struct {
 	ExitMark event.Time
 	// ProcessExit is its sched_process_exit, NoTime if none was seen.
 	ProcessExit event.Time
+	AliveAt     event.Time // its last sign of life: what a task in its exit does not do
 	LastOff     event.Time // its final switch-out, NoTime if not seen
 	RanOn       []Stay
+	ClassCalls  []event.Time // its calls of sched_setscheduler and the like, for itself or others
 	TimerWakes  []event.Time // its wakes from interrupts and by softirq threads
 }
 
@@ -240,18 +242,30 @@ func (x *Index) PrioChanges(id TaskID) []PrioChange {
 	return x.Tasks[id].PrioChanges
 }
 
-// ClassBetween returns the effective priorities of the task of r at the two ends of the part
-// of r around t in which no inheritance changed it: where they differ, the task changed its
-// class or priority itself, which leaves no event. out is NoPrio where the trace ends before.
-func (x *Index) ClassBetween(r *Run, t event.Time) (in, out event.Prio) {
-	in, out = r.PrioIn, r.PrioOut
-	changes := x.Tasks[r.Task].PrioChanges
-	i := sort.Search(len(changes), func(i int) bool { return changes[i].At > t })
-	if i > 0 && changes[i-1].At >= r.Start {
-		in = changes[i-1].New
+// Steady is a part of a run in which no inheritance changed the priority of its task. In and
+// Out are its effective priorities at the two ends: where they differ, the task changed its
+// class or priority itself, which leaves no event of the scheduler. Out is NoPrio where the
+// trace ends before.
+type Steady struct {
+	From, To event.Time
+	In, Out  event.Prio
+	// Calls are the system calls within it that may have changed it, if these are recorded.
+	Calls []event.Time
+}
+
+// SteadyAt returns the part of r around t.
+func (x *Index) SteadyAt(r *Run, t event.Time) Steady {
+	s := Steady{From: r.Start, To: r.End, In: r.PrioIn, Out: r.PrioOut}
+	ti := &x.Tasks[r.Task]
+	i := sort.Search(len(ti.PrioChanges), func(i int) bool { return ti.PrioChanges[i].At > t })
+	if i > 0 && ti.PrioChanges[i-1].At >= r.Start {
+		s.From, s.In = ti.PrioChanges[i-1].At, ti.PrioChanges[i-1].New
 	}
-	if i < len(changes) && changes[i].At < r.End {
-		out = changes[i].Old
+	if i < len(ti.PrioChanges) && ti.PrioChanges[i].At < r.End {
+		s.To, s.Out = ti.PrioChanges[i].At, ti.PrioChanges[i].Old
 	}
-	return in, out
+	from := sort.Search(len(ti.ClassCalls), func(i int) bool { return ti.ClassCalls[i] >= s.From })
+	to := sort.Search(len(ti.ClassCalls), func(i int) bool { return ti.ClassCalls[i] > s.To })
+	s.Calls = ti.ClassCalls[from:to]
+	return s
 }

@@ -101,6 +101,9 @@ func (b *Builder) timer(ev *event.Event, ci *CPUIndex, cb *building) {
 			a.By = NoTask
 		} else if cb.run >= 0 {
 			ci.Runs[cb.run].Marks |= MarkTimerStart
+			if ev.Func == b.sleepTimer && cur != NoTask {
+				b.task(cur).AliveAt = ev.Time
+			}
 		}
 		switch {
 		case ev.Arg != event.NoArg:
@@ -215,18 +218,24 @@ func (b *Builder) mark(ev *event.Event, step Step, ci *CPUIndex, cb *building) {
 			b.task(step.Task.ID).ProcessExit = ev.Time
 		}
 	case event.SysEnter:
+		if kernel.IsClassSyscall(b.x.Tracker.machine, ev.Arg, b.x.Names.String(ev.Name)) {
+			ti := b.task(r.Task)
+			ti.ClassCalls = append(ti.ClassCalls, ev.Time)
+		}
 		if kernel.IsExitSyscall(b.x.Tracker.machine, ev.Arg, b.x.Names.String(ev.Name)) {
 			b.exitMark(r.Task, ev.Time)
 		} else {
-			b.alive(r.Task)
+			b.alive(r.Task, ev.Time)
 		}
 	case event.SysExit:
-		b.alive(r.Task)
+		b.alive(r.Task, ev.Time)
 	case event.SignalDeliver:
 		// SIGKILL cannot be caught: do_group_exit follows at once. Another fatal signal may
 		// write a core first, which is no exit.
 		if ev.Arg == sigKill {
 			b.exitMark(r.Task, ev.Time)
+		} else {
+			b.task(r.Task).AliveAt = ev.Time
 		}
 	case event.FuncEntry:
 		// exit_mmap and mmput do not count: exec runs them as well.
@@ -251,9 +260,9 @@ func (b *Builder) moved(ev *event.Event, step Step) {
 
 // alive takes back the exit mark of a task that goes on to live: the number of its system
 // call was that of another machine, or of a 32-bit program.
-func (b *Builder) alive(id TaskID) {
+func (b *Builder) alive(id TaskID, at event.Time) {
 	if ti := b.task(id); ti.ProcessExit == event.NoTime {
-		ti.ExitMark = event.NoTime
+		ti.ExitMark, ti.AliveAt = event.NoTime, at
 	}
 }
 

@@ -22,6 +22,7 @@ func (p *thread) setAttr(a *sched.Attr) machine.Step {
 		return proceed
 	}
 	p.own = *a // the call knows nothing of ceilings: what they raised is gone until the next
+	p.run.emitSyscall(p.th, event.SysEnter, sysSchedSetattr)
 	if _, err := p.run.m.Sched.SetAttr(t.CPU(), t, *a); err != nil {
 		p.run.refuse(fmt.Errorf("%s: sched_setattr to %s: %w", p.name, a.Policy, err))
 		return gone

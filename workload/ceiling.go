@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/sched"
 )
 
@@ -52,6 +53,7 @@ func (p *thread) toCeiling() {
 	if a == t.Attr {
 		return
 	}
+	p.run.emitSyscall(p.th, event.SysEnter, sysSchedSetparam)
 	if _, err := p.run.m.Sched.SetAttr(t.CPU(), t, a); err != nil {
 		p.run.m.Fail(fmt.Errorf("%s: priority ceiling: %w", p.name, err))
 	}

@@ -132,6 +132,9 @@ func (r *Run) emitExec(th *machine.Thread) {
 // System calls of x86_64.
 const (
 	sysSchedYield = 24
-	sysExit       = 60
-	sysExitGroup  = 231
+
+	sysSchedSetparam = 142
+	sysSchedSetattr  = 314
+	sysExit          = 60
+	sysExitGroup     = 231
 )
