@@ -67,7 +67,7 @@ func (p *piece) ownThrottling(own *ownTimer) (Interval, bool) {
 	}
 	// The way from the expiry to the switch is a part of it, unless somebody who goes first
 	// has the CPU meanwhile.
-	back := end != event.NoTime && p.run != nil && p.cur.class > ClassDeadline && p.run.Start <= end && p.run.End-end <= afterTimer
+	back := end != event.NoTime && p.w.Woken < end && p.since <= end && p.run != nil && p.cur.class > ClassDeadline && p.run.Start <= end && p.run.End-end <= afterTimer
 	if end != event.NoTime && p.from >= end && !back {
 		return Interval{}, false
 	}
@@ -92,7 +92,8 @@ func (p *piece) replenished() (event.Time, bool) {
 			last = list[i].At
 		}
 	}
-	return last, true
+	comes := p.n+1 < len(p.ci.Runs) && p.ci.Runs[p.n+1].Task == p.w.Task.ID
+	return last, last != event.NoTime || !comes // without an expiry it would not come back
 }
 
 // ifThrottled weakens i where the waiter may be throttled unseen: then nothing else kept it.

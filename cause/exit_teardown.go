@@ -49,9 +49,9 @@ func matchExitTeardown(p *piece) (Interval, bool) {
 		if ti.LastOff != event.NoTime {
 			i.Evidence = append(i.Evidence, Ref{ti.LastOff, p.cpu})
 		}
-		if p.demoted() {
+		if p.demoted() || p.cameAfter() || p.lower() && p.waiter.class == ClassRT {
 			i.Verdict = Likely
-			i.Detail = "it left its class in this run: since then something else may keep the waiter"
+			i.Detail = "something else keeps the waiter out as well: by its class it would come first"
 		}
 		return i, true
 	}
@@ -66,12 +66,12 @@ func matchExitTeardown(p *piece) (Interval, bool) {
 	return i, true
 }
 
-// demoted reports whether the current task came to the CPU as one that goes first and leaves
-// it as one that goes after the waiter, without an event that says since when.
+// demoted reports whether the current task, by no boost that ended, went first at the beginning
+// of this part of its run and goes after the waiter at its end.
 func (p *piece) demoted() bool {
-	comm := p.a.comm(p.run.Comm)
-	in, out := ClassOf(p.run.PrioIn, comm, false), ClassOf(p.run.PrioOut, comm, false)
-	return in != ClassUnknown && out != ClassUnknown && rank(in, p.run.PrioIn) <= p.waiter.rank && rank(out, p.run.PrioOut) > p.waiter.rank
+	comm, part := p.a.comm(p.run.Comm), p.a.x.SteadyAt(p.run, p.from)
+	in, out := ClassOf(part.In, comm, false), ClassOf(part.Out, comm, false)
+	return in != ClassUnknown && out != ClassUnknown && rank(in, part.In) <= p.waiter.rank && rank(out, part.Out) > p.waiter.rank
 }
 
 // mayBeExit reports whether the piece lies before the exit mark in the run that contains
@@ -83,16 +83,23 @@ func (p *piece) mayBeExit() bool {
 }
 
 // orItsExit adds to i that part of it may be the exit of the task, where that is so: from its
-// last sign of life on. Where system calls are recorded, an exit without one comes from a
-// signal, and is likely to be much of that.
+// last sign of life on, which may lie some runs before the one in which it dies. Where system
+// calls or signals are recorded, an exit without a call comes from a signal, and is likely to
+// be much of that.
 func (p *piece) orItsExit(i Interval) Interval {
-	if ti := &p.a.x.Tasks[p.run.Task]; p.mayBeExit() && p.from < ti.ExitMark && (ti.AliveAt == event.NoTime || p.from >= ti.AliveAt) {
-		if p.a.x.Occurs(event.SysEnter) {
-			i.Verdict = min(i.Verdict, Likely)
-		}
-		i.Detail = "died at the end of this run; part of it may be its exit"
-		i.Needs = append(i.Needs, p.a.exitNeeds()...)
+	ti := &p.a.x.Tasks[p.run.Task]
+	unmarked := ti.ExitMark != event.NoTime && ti.ExitMark == ti.ProcessExit && p.from < ti.ExitMark
+	if !unmarked || ti.AliveAt == event.NoTime && !p.mayBeExit() || ti.AliveAt != event.NoTime && p.from < ti.AliveAt {
+		return i
 	}
+	if p.a.x.Occurs(event.SysEnter) || ti.AliveAt != event.NoTime && ti.AliveAt == ti.SignalAt {
+		i.Verdict = min(i.Verdict, Likely)
+	}
+	i.Detail = "died at the end of this run; part of it may be its exit"
+	if !p.mayBeExit() {
+		i.Detail = "died without another sign of life; part of it may be its exit"
+	}
+	i.Needs = append(i.Needs, p.a.exitNeeds()...)
 	return i
 }
 

@@ -41,7 +41,8 @@ func matchFairServer(p *piece) (Interval, bool) {
 	i := p.windowed(&fairServer, w)
 	if p.run != nil && p.cur.class == ClassFair {
 		i.blameTask(p.cur.task, p.run.Comm, p.cur.prio)
-	} else if p.run != nil && p.cur.inferred {
+	}
+	if p.run != nil && p.cur.inferred {
 		i.Verdict = min(i.Verdict, Likely) // from when on it has the CPU by right does not show
 	}
 	return i, true

@@ -1,6 +1,9 @@
 package cause
 
-import "github.com/whylate/whylate/event"
+import (
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/timeline"
+)
 
 // higherPrio: a task ran that by its class and priority goes first.
 //
@@ -32,6 +35,10 @@ func matchHigherPrio(p *piece) (Interval, bool) {
 
 // ifInferred weakens i where the class of the current task is a guess.
 func (p *piece) ifInferred(i Interval) Interval {
+	if p.waiter.class == ClassRT && p.run.Marks.Has(timeline.MarkPassedRT) && p.since <= p.run.Start && p.cur.class == ClassRT {
+		i.Verdict = min(i.Verdict, Likely) // it came as one that goes after the waiter, who was kept off
+		i.Detail = "real-time tasks were kept off the CPU when it came, and may still be"
+	}
 	if p.cur.inferred && !p.cur.charged {
 		i.Verdict = min(i.Verdict, Likely)
 		i.Detail = "its class changed in this run and left no event"

@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/latency"
 )
 
@@ -57,7 +58,7 @@ func matchIdleExit(p *piece) (Interval, bool) {
 	if p.w.Queued != event.NoTime && p.from < p.w.Queued {
 		i.Detail = "in flight"
 	}
-	if p.waiter.class == ClassRT && p.periodEnds(p.from, to) {
+	if p.keptOffUnseen(to) {
 		i.Verdict = Likely
 	}
 	return i, true
@@ -77,11 +78,21 @@ func (p *piece) mayBeKeptOff(long, to event.Time) bool {
 	return ok && to-e.At <= afterTimer
 }
 
-// periodEnds reports whether sched_rt_period_timer expired from from to to on a kernel that
-// throttles: what came before may have been that, and not have shown.
-func (p *piece) periodEnds(from, to event.Time) bool {
-	e, ok := lastExpiry(p.a.rtPeriod, to)
-	return ok && e.At >= from && p.a.throttles()
+// keptOffUnseen reports whether the real-time tasks of this CPU may have been kept off it
+// until to, when its current task leaves, without a sign of that: the period timer expired
+// meanwhile, or the one that comes then is no real-time task either.
+func (p *piece) keptOffUnseen(to event.Time) bool {
+	if p.waiter.class != ClassRT || !p.a.throttles() && p.a.x.Facts.FairServer == kernel.No {
+		return false
+	}
+	if e, ok := lastExpiry(p.a.rtPeriod, to); ok && e.At >= p.from && p.a.throttles() {
+		return true
+	}
+	if p.n+1 >= len(p.ci.Runs) || to != p.run.End {
+		return false
+	}
+	next := &p.ci.Runs[p.n+1]
+	return next.Task != p.w.Task.ID && !p.a.realTime(next, next.PrioIn)
 }
 
 // idleNeeds has the events that show a CPU leave its idle state, or another one call it.

@@ -26,7 +26,7 @@ func matchPIBoosted(p *piece) (Interval, bool) {
 	if p.run == nil || !p.cur.boosted || p.cur.rank > p.waiter.rank || p.cur.baseRank <= p.waiter.rank {
 		return Interval{}, false
 	}
-	i := p.blame(&piBoosted, Proven)
+	i := p.ifInferred(p.blame(&piBoosted, Proven))
 	i.Detail = fmt.Sprintf("raised from %s to %s by a lock that it holds", spoken(p.cur.base), spoken(p.cur.prio))
 	changes := p.a.x.Tasks[p.run.Task].PrioChanges
 	n := sort.Search(len(changes), func(i int) bool { return changes[i].At > p.from })

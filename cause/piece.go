@@ -133,8 +133,10 @@ func (a *Analysis) look(p *piece, ci *timeline.CPUIndex, t, limit event.Time) ev
 	if q := p.w.Queued; q > t && q < next {
 		next = q
 	}
-	if i := sort.Search(len(a.cfsPeriod), func(i int) bool { return a.cfsPeriod[i].At > t }); i < len(a.cfsPeriod) {
-		next = min(next, a.cfsPeriod[i].At)
+	for _, list := range [][]timeline.Expiry{a.cfsPeriod, a.rtPeriod} {
+		if i := sort.Search(len(list), func(i int) bool { return list[i].At > t }); i < len(list) {
+			next = min(next, list[i].At)
+		}
 	}
 	if own := a.ownTimer(p.w.Task.ID); own != nil {
 		if end := own.next(t); end != event.NoTime {

@@ -48,6 +48,9 @@ func matchRTThrottled(p *piece) (Interval, bool) {
 	if w == nil || w.quiet && w.ends-p.since <= idleExitLongest {
 		return Interval{}, false
 	}
+	if e, ok := lastExpiry(p.a.rtPeriod, p.from); ok && e.At > w.from && !p.lower() && p.run != nil && !p.cur.task.Idle() {
+		return Interval{}, false // it is over: who runs now has the CPU by right
+	}
 	return p.windowed(&rtThrottled, w), true
 }
 

@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/latency"
 	"github.com/whylate/whylate/timeline"
 )
@@ -28,9 +29,10 @@ func matchSwitch(p *piece) (Interval, bool) {
 		return Interval{}, false
 	}
 	i := p.ifInferred(p.blame(&switchKind, Proven))
-	if p.waiter.class == ClassRT && p.periodEnds(p.from, p.run.End) {
+	served := p.a.x.Facts.FairServer != kernel.No && p.waiter.class == ClassRT && p.demoted()
+	if served || p.keptOffUnseen(p.run.End) {
 		i.Verdict = Likely
-		i.Detail = "or real-time tasks were throttled until then"
+		i.Detail = "or real-time tasks were kept off the CPU until then"
 	}
 	return i, true
 }

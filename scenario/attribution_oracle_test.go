@@ -133,15 +133,30 @@ func (o *oracle) at(w *truth.Wait, n int, from, to event.Time) fact {
 		if h.Rule <= truth.Deadline {
 			// It would have the CPU without throttling as well: both are right.
 			f.kinds, f.or = append(f.kinds, "higher_prio"), append(f.or, h.PID)
+			if h.Dying {
+				f.kinds = append(f.kinds, "exit_teardown")
+			}
 		}
+		o.andSection(&f, &h)
 	case q.Rule == truth.RealTime && h.Rule == truth.Fair && holds(o.log.FairServed(q.CPU, from, from+1)):
 		f.kinds, f.pid = []string{"fair_server"}, h.PID
+		if o.lowerUntil(w, n, from)-o.lowerSince(w, n, from) <= atMostSwitch {
+			f.kinds = append(f.kinds, "switch") // it gets the CPU at once: the server did not keep it out
+		}
+		o.andSection(&f, &h)
 	case q.Rule == truth.Deadline && holds(o.log.Throttled(w.PID, from, from+1)):
 		f.kinds = []string{"dl_throttled"}
 	default:
 		o.held(&f, w, n, &h, cover)
 	}
 	return f
+}
+
+// andSection adds that the holder could not have been preempted anyway: both are right.
+func (o *oracle) andSection(f *fact, h *truth.Holder) {
+	if h.Mode != truth.User && h.Rule == truth.Fair {
+		f.kinds, f.or = append(f.kinds, "preempt_off"), append(f.or, h.PID)
+	}
 }
 
 // held judges a moment at which the holder of the CPU decides.
@@ -305,7 +320,7 @@ func (o *oracle) dark(cpu event.CPU, t event.Time, h *truth.Holder) bool {
 		if h.Rule != truth.RealTime {
 			return true
 		}
-		before, _ := o.log.At(cpu, s.From)
+		before, _ := o.log.At(cpu, s.From-1)
 		if before.PID != h.PID || before.Rule != truth.RealTime {
 			return true // as a fair task that became real-time there
 		}

@@ -3,23 +3,51 @@ package scenario_test
 import (
 	"flag"
 	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/scenario"
 )
 
 var (
-	long = flag.Bool("long", false, "score the attribution over 2,000 random scenarios")
+	long = flag.Bool("long", false, "score the attribution over 2,000 random scenarios, each with every class of events switched off")
 	from = flag.Uint64("seed", 0, "the first seed of the attribution")
 )
 
-// TestAttribution scores the analysis, which sees events only, against the truth.
+// classes are events that somebody may not have recorded.
+var classes = []struct {
+	name string
+	off  event.KindSet
+}{
+	{"hrtimer", event.Kinds(event.HrtimerStart, event.HrtimerExpireEntry, event.HrtimerExpireExit, event.HrtimerCancel)},
+	{"hrtimer_start", event.Kinds(event.HrtimerStart, event.HrtimerCancel)},
+	{"sched_waking", event.Kinds(event.SchedWaking)},
+	{"sched_wakeup", event.Kinds(event.SchedWakeup)},
+	{"sched_migrate_task", event.Kinds(event.SchedMigrateTask)},
+	{"sched_stat_runtime", event.Kinds(event.SchedStatRuntime)},
+	{"sched_pi_setprio", event.Kinds(event.SchedPISetprio)},
+	{"irq, softirq", event.Kinds(event.IRQHandlerEntry, event.IRQHandlerExit, event.SoftirqEntry, event.SoftirqExit, event.SoftirqRaise)},
+	{"softirq", event.Kinds(event.SoftirqEntry, event.SoftirqExit, event.SoftirqRaise)},
+	{"sys_enter", event.Kinds(event.SysEnter, event.SysExit)},
+	{"sys_enter, signal", event.Kinds(event.SysEnter, event.SysExit, event.SignalDeliver, event.SignalGenerate)},
+	{"sched_process_exit", event.Kinds(event.SchedProcessExit)},
+	{"all but sched", ^event.Kinds(event.SchedSwitch, event.SchedWaking, event.SchedWakeup, event.SchedWakeupNew, event.SchedMigrateTask,
+		event.SchedProcessFork, event.SchedProcessExit, event.SchedPISetprio, event.TaskRename, event.TaskNewtask)},
+}
+
+// TestAttribution scores the analysis, which sees the events of the model only, against what
+// the model knows: each moment of each wait, by kind and by whose fault it is. Nothing that is
+// called proven may be wrong; with classes of events switched off less is proven.
 func TestAttribution(t *testing.T) {
 	n := uint64(300)
 	if *long {
 		n = 2000
 	}
-	s := newScore()
+	all, off := newScore(), make([]*score, len(classes))
+	for i := range off {
+		off[i] = newScore()
+	}
 	for seed := *from; seed < *from+n; seed++ {
 		src, err := sourceOf(mixedPlan(seed))
 		if err != nil {
@@ -33,12 +61,38 @@ func TestAttribution(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		o := newOracle(l)
-		s.run(fmt.Sprintf("seed %d on %s", seed, src.Info().Kernel), src, o, r.analyse(0))
+		o, name := newOracle(l), fmt.Sprintf("seed %d on %s", seed, src.Info().Kernel)
+		all.run(name, src, o, r.analyse(0))
+		for i := range classes {
+			if *long || uint64(i) == seed%uint64(len(classes)) {
+				off[i].run(name+" without "+classes[i].name, src, o, r.analyse(classes[i].off))
+			}
+		}
 	}
-	t.Logf("%d scenarios\n%s%s", n, s.table("all events"), s.byKind()+s.mistakes())
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d scenarios\n%s%s%s", n, all.table("all events"), all.byKind(), all.mistakes())
+	for i := range off {
+		b.WriteString(off[i].table("no " + classes[i].name))
+		b.WriteString(off[i].mistakes())
+	}
+	t.Log(b.String())
+	all.judge(t)
+}
+
+// judge fails t where the answers with all events are not good enough.
+func (s *score) judge(t *testing.T) {
 	for _, w := range s.wrong {
 		t.Error(w)
+	}
+	a := &s.all
+	if a.proven*10 < a.total*9 {
+		t.Errorf("only %s of the waiting time is proven", percent(a.proven, a.total))
+	}
+	if s.missed > 0 {
+		t.Errorf("%d ns of waiting are in no answer", s.missed)
+	}
+	if a.total < 50_000*ms {
+		t.Errorf("only %d ms of waiting were scored", a.total/ms)
 	}
 }
 

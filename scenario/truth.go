@@ -44,12 +44,15 @@ type witness struct {
 	log     truth.Log
 	threads []*machine.Thread
 	was     map[event.PID]*stand // looked up only
+	living  []event.PID          // at the last look
+	turn    int64                // of looking
 	periods int64                // of real-time bandwidth, so far
 }
 
 // stand is what a task was when it was last looked at.
 type stand struct {
 	running bool
+	turn    int64      // when it was last seen alive
 	timer   event.Time // its sleep timer was due, NoTime: none was armed
 }
 
@@ -93,8 +96,19 @@ func (w *witness) look() {
 		w.log.RTPeriod(now)
 	}
 	w.threads = w.m.Living(w.threads[:0])
+	w.turn++
 	for _, th := range w.threads {
 		w.task(now, th)
+		w.stand(th.Task.PID).turn = w.turn
+	}
+	for _, pid := range w.living {
+		if w.stand(pid).turn != w.turn {
+			w.log.Run(now, pid) // it is gone, and waits no more
+		}
+	}
+	w.living = w.living[:0]
+	for _, th := range w.threads {
+		w.living = append(w.living, th.Task.PID)
 	}
 }
 

@@ -137,6 +137,7 @@ type TaskIndex struct {
 	// ProcessExit is its sched_process_exit, NoTime if none was seen.
 	ProcessExit event.Time
 	AliveAt     event.Time // its last sign of life: what a task in its exit does not do
+	SignalAt    event.Time // a signal was delivered to it that may end it, NoTime: none
 	LastOff     event.Time // its final switch-out, NoTime if not seen
 	RanOn       []Stay
 	ClassCalls  []event.Time // its calls of sched_setscheduler and the like, for itself or others

@@ -235,7 +235,8 @@ func (b *Builder) mark(ev *event.Event, step Step, ci *CPUIndex, cb *building) {
 		if ev.Arg == sigKill {
 			b.exitMark(r.Task, ev.Time)
 		} else {
-			b.task(r.Task).AliveAt = ev.Time
+			ti := b.task(r.Task)
+			ti.AliveAt, ti.SignalAt = ev.Time, ev.Time
 		}
 	case event.FuncEntry:
 		// exit_mmap and mmput do not count: exec runs them as well.
