@@ -40,7 +40,7 @@ var classes = []struct {
 // the model knows: each moment of each wait, by kind and by whose fault it is. Nothing that is
 // called proven may be wrong; with classes of events switched off less is proven.
 func TestAttribution(t *testing.T) {
-	n := uint64(300)
+	n := uint64(200)
 	if *long {
 		n = 2000
 	}

@@ -45,7 +45,8 @@ func (r *record) story(comm string) []string {
 		mine := func(n event.Name) bool { return r.names.String(n) == comm }
 		switch ev.Kind {
 		case event.SysEnter, event.SignalDeliver:
-			if mine(ev.Comm) {
+			changesClass := ev.Kind == event.SysEnter && (ev.Arg == 142 || ev.Arg == 314) // of its life
+			if mine(ev.Comm) && !changesClass {
 				say(ev, "%s %d", ev.Kind, ev.Arg)
 			}
 		case event.SignalGenerate, event.SchedProcessExit:
