@@ -102,7 +102,12 @@ func (a *Analysis) runningAt(r *timeline.Run, t event.Time, waiter int) running 
 	g.baseRank = rank(ClassOf(g.base, comm, task.Idle()), g.base)
 	part := a.x.SteadyAt(r, t)
 	first, last, n := part.In, part.Out, len(part.Calls)
-	if task.Idle() || first == event.NoPrio || n == 0 && (last == event.NoPrio || first == last) || n > 0 && t < part.Calls[0] {
+	if task.Idle() || first == event.NoPrio || n > 0 && t < part.Calls[0] {
+		return g
+	}
+	if n == 0 && (last == event.NoPrio || first == last) {
+		// The accounting may show one that was real-time in between.
+		g.inferred = g.class == ClassFair && r.Marks.Has(timeline.MarkRTCharged)
 		return g
 	}
 	// What a task is in the end of the run in which it dies its exit may have made of it.

@@ -20,6 +20,10 @@ import (
 // work: then from the last such stretch on, since the exit path holds locks, or is
 // bound to its CPU, most of the time.
 //
+// Likely too after the mark, where the waiter would come first by its class: something else keeps
+// it out as well. With system calls or a fatal signal recorded, the life of one that dies without
+// a call is likely at most from its last sign on: part of that may be its exit.
+//
 // Not this: a task that computes and then exits, where the run began otherwise: it stays
 // what it is, with the detail that part of it may be its exit. exit_mmap and mmput outside
 // of do_exit: exec runs them too. A core dump: it is written before the exit.
@@ -88,7 +92,7 @@ func (p *piece) mayBeExit() bool {
 // be much of that.
 func (p *piece) orItsExit(i Interval) Interval {
 	ti := &p.a.x.Tasks[p.run.Task]
-	unmarked := ti.ExitMark != event.NoTime && ti.ExitMark == ti.ProcessExit && p.from < ti.ExitMark
+	unmarked := ti.ExitMark != event.NoTime && ti.ExitMark == ti.ProcessExit && p.from < ti.ExitMark || ti.ExitMark == event.NoTime && ti.LastOff != event.NoTime && ti.SignalAt != event.NoTime
 	if !unmarked || ti.AliveAt == event.NoTime && !p.mayBeExit() || ti.AliveAt != event.NoTime && p.from < ti.AliveAt {
 		return i
 	}

@@ -85,10 +85,20 @@ func (a *Analysis) eachQueue(w *latency.Wait, visit func(cpu event.CPU, from, to
 func (a *Analysis) name(p *piece) Interval {
 	for _, q := range questions {
 		if i, ok := q.ask(p); ok {
-			return p.ifThrottled(i)
+			return p.ifMoved(p.ifThrottled(i))
 		}
 	}
 	panic("cause: the last question always answers")
+}
+
+// ifMoved weakens i where the task was moved at a moment that no event tells: it may have been
+// in the queue of another CPU already.
+func (p *piece) ifMoved(i Interval) Interval {
+	if i.Verdict == Proven && p.w.MovedUnseen() && !p.a.x.Occurs(event.SchedMigrateTask) {
+		i.Verdict = Likely
+		i.Needs = append(i.Needs[:len(i.Needs):len(i.Needs)], "sched:sched_migrate_task")
+	}
+	return i
 }
 
 // add sums i with an earlier interval of the same cause.

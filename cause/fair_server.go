@@ -16,7 +16,8 @@ import (
 // until the next switch to a real-time task.
 //
 // Proven: all of it is seen, and it lasts at most the server's runtime (50 ms unless the
-// machine's snapshot says otherwise) and one tick. Else likely.
+// machine's snapshot says otherwise) and one tick. Else likely; also while a fair task that
+// runs inside may have become real-time, from when on it has the CPU by right.
 //
 // Not this: an expiry that only arms the timer again, without the switch; the
 // replenishment of a deadline task, after which that task runs; idle instead of a fair

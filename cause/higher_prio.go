@@ -10,7 +10,9 @@ import (
 // Proven: the switches around it are seen without a gap and its class is known. Likely:
 // its class changed in this run without an event, and this is the class that explains
 // why the waiter did not run; but proven where sched_stat_runtime shows real-time
-// accounting. Likely too between two deadline tasks: no event shows their deadlines.
+// accounting, and before the first and after the last system call that may have changed it.
+// Likely too where it came as a fair task while real-time ones were kept off the CPU, and
+// between two deadline tasks: no event shows their deadlines.
 //
 // Not this: a task of the same priority; one that is boosted; one whose class no event
 // tells.

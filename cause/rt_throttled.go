@@ -23,6 +23,9 @@ import (
 // 100 µs before sched_rt_period_timer expired, all that time a fair task or idle had the CPU,
 // and at most 100 µs after the expiry a real-time task has it.
 //
+// Or a fair task or idle is chosen, after a deadline or stop-class task, while a real-time task
+// is in the queue: it was kept off since then at least.
+//
 // Proven: start and end are seen, and the sum S of sched_stat_runtime of the real-time
 // and deadline tasks of this CPU since the last expiry is known: the budget R then lies in
 // (S − tick, S], which is printed; over n periods one after the other that all ended so, in

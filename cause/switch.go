@@ -13,7 +13,9 @@ import (
 // from the end of a boost, or from the end of a move, to the switch itself.
 //
 // Shown by: a task that goes after the waiter is current for at most 50 µs from that
-// moment on, interrupts in front of it not counted. It is proven by the switch.
+// moment on, interrupts in front of it not counted. It is proven by the switch, to the waiter or
+// another real-time task. Likely: one that goes after the waiter comes next, or the period timer
+// expired meanwhile, so that real-time tasks may have been kept off the CPU without a sign.
 //
 // Not this: a task that goes after the waiter and keeps the CPU for longer
 // (preempt_off); one that came to the CPU only after the waiter was queued.

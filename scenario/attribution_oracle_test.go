@@ -15,6 +15,20 @@ import (
 type oracle struct {
 	log   *truth.Log
 	waits map[event.PID][]*truth.Wait
+	// off are events that were not recorded: an interrupt without events counts, by the
+	// definitions, for who is interrupted.
+	off event.KindSet
+}
+
+// told reports whether c shows in the events.
+func (o *oracle) told(c truth.Cover) bool {
+	switch c.Kind {
+	case truth.HardIRQ:
+		return o.off == 0 || !o.off.Has(event.IRQHandlerEntry)
+	case truth.SoftIRQ:
+		return o.off == 0 || !o.off.Has(event.SoftirqEntry)
+	}
+	return c.Kind == truth.LocalIRQ && c.Name != 0
 }
 
 // atMostSwitch is how long a task that should leave may take to switch, by the definitions;
@@ -123,11 +137,11 @@ func (o *oracle) at(w *truth.Wait, n int, from, to event.Time) fact {
 	f := fact{from: from, to: to, pid: event.NoPID}
 	h, _ := o.log.At(q.CPU, from)
 	cover := o.coverAt(q.CPU, from)
-	switch {
-	case cover.Kind == truth.HardIRQ, cover.Kind == truth.LocalIRQ && cover.Name != 0:
-		f.kinds, f.name = []string{"irq"}, cover.Name
-	case cover.Kind == truth.SoftIRQ:
+	switch told := o.told(cover); {
+	case told && cover.Kind == truth.SoftIRQ:
 		f.kinds = []string{"softirq"}
+	case told:
+		f.kinds, f.name = []string{"irq"}, cover.Name
 	case q.Rule == truth.RealTime && o.dark(q.CPU, from, &h):
 		f.kinds, f.or = []string{"rt_throttled"}, o.mostBudget(q.CPU, from)
 		if h.Rule <= truth.Deadline {
@@ -238,7 +252,7 @@ func (o *oracle) lower(f *fact, w *truth.Wait, n int, h *truth.Holder, cover tru
 	from, to := o.lowerSince(w, n, f.from), o.lowerUntil(w, n, f.from)
 	lingers, section := to-from, false
 	for c := range o.log.Covers(cpu, from, to) {
-		if c.Kind == truth.HardIRQ || c.Kind == truth.SoftIRQ || c.Kind == truth.LocalIRQ && c.Name != 0 {
+		if o.told(c.Cover) {
 			lingers -= c.To - c.From
 		}
 	}

@@ -65,6 +65,7 @@ func TestAttribution(t *testing.T) {
 		all.run(name, src, o, r.analyse(0))
 		for i := range classes {
 			if *long || uint64(i) == seed%uint64(len(classes)) {
+				o.off = classes[i].off
 				off[i].run(name+" without "+classes[i].name, src, o, r.analyse(classes[i].off))
 			}
 		}

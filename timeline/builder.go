@@ -175,6 +175,11 @@ func (b *Builder) schedSwitch(ev *event.Event, step Step, ci *CPUIndex, cb *buil
 		marks |= MarkNew
 	}
 	b.open(ci, cb, step.Next, ev.Time, ev.NextPrio, marks)
+	if marks&(MarkFromSleep|MarkNew) != 0 {
+		if ti := b.task(step.Next.ID); ti.ExitMark == event.NoTime && ti.SignalAt == event.NoTime {
+			ti.AliveAt = max(ti.AliveAt, ev.Time)
+		}
+	}
 	b.stay(step.Next.ID, ev.CPU).Last = ev.Time
 	if ev.PreemptDepth > 0 {
 		b.x.CountsPreempt = true
