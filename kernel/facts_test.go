@@ -124,3 +124,22 @@ func TestWhereAnExitIsTold(t *testing.T) {
 		}
 	}
 }
+
+// TestClassSyscallNumbers: sched_setparam, sched_setscheduler and sched_setattr of the machines'
+// published tables, and by name.
+func TestClassSyscallNumbers(t *testing.T) {
+	for machine, numbers := range map[string][3]int64{"x86_64": {142, 144, 314}, "": {142, 144, 314}, "aarch64": {118, 119, 274},
+		"i686": {154, 156, 351}, "armv7l": {154, 156, 380}, "s390x": {154, 156, 345}} {
+		for _, n := range numbers {
+			if !IsClassSyscall(machine, n, "") {
+				t.Errorf("%q: %d changes a class", machine, n)
+			}
+		}
+		if IsClassSyscall(machine, 1, "") || IsClassSyscall(machine, 60, "") {
+			t.Errorf("%q: write and exit change no class", machine)
+		}
+	}
+	if !IsClassSyscall("x86_64", -1, "sys_enter_sched_setattr") || IsClassSyscall("x86_64", -1, "sys_enter_sched_getattr") {
+		t.Error("sched_setattr changes a class, sched_getattr does not")
+	}
+}
