@@ -5,8 +5,8 @@ import (
 
 	"github.com/whylate/whylate/cause"
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/explain"
 	"github.com/whylate/whylate/kernel"
-	"github.com/whylate/whylate/latency"
 	"github.com/whylate/whylate/result"
 )
 
@@ -88,17 +88,6 @@ func (r *row) urgent() int {
 
 func (p *pooled) result(random bool) result.Varied {
 	return result.Varied{Comm: p.comm, PID: int32(p.pid), Class: p.class.String(), Prio: result.Prio(p.prio),
-		Wakeup: waits(&p.wakeup), Preempted: waits(&p.preempted), Timer: waits(&p.rounds.latency), Misses: p.rounds.misses,
+		Wakeup: explain.Waits(&p.wakeup), Preempted: explain.Waits(&p.preempted), Timer: explain.Waits(&p.rounds.latency), Misses: p.rounds.misses,
 		RunP99: estimate(p.p99, Nothing, random), RunMax: estimate(p.max, Nothing, random)}
-}
-
-func waits(s *latency.Series) result.Waits {
-	w := result.Waits{Waits: s.Count(), MaxNS: s.Max(), TotalNS: s.Total()}
-	var a [4]bool
-	w.P50NS, a[0] = s.Percentile(50, 100)
-	w.P90NS, a[1] = s.Percentile(90, 100)
-	w.P99NS, a[2] = s.Percentile(99, 100)
-	w.P999NS, a[3] = s.Percentile(999, 1000)
-	w.Approximate = a[0] || a[1] || a[2] || a[3]
-	return w
 }

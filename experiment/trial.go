@@ -8,6 +8,7 @@ import (
 
 	"github.com/whylate/whylate/cause"
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/explain"
 	"github.com/whylate/whylate/latency"
 	"github.com/whylate/whylate/result"
 	"github.com/whylate/whylate/scenario"
@@ -78,15 +79,12 @@ func (t *trial) run(ctx context.Context, n int) error {
 	}
 	ob := newObserver(t.x, src, setup)
 	src.OnRound = ob.round
-	s, err := src.Events(event.Options{})
+	s, err := explain.Interruptible(ctx, src).Events(event.Options{})
 	if err != nil {
 		return fmt.Errorf("%s, variant %s: %w", t.x.Scenario, t.variant.Name, err)
 	}
 	defer s.Close()
-	for count := 0; ; count++ {
-		if count%interruptEvery == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
+	for {
 		ev, err := s.Next()
 		if errors.Is(err, io.EOF) {
 			break
@@ -99,9 +97,6 @@ func (t *trial) run(ctx context.Context, n int) error {
 	t.runs[n] = ob.finish(s.Diagnostics())
 	return nil
 }
-
-// interruptEvery is how many events pass between two looks at the context.
-const interruptEvery = 4096
 
 // observer follows the events of one run.
 type observer struct {

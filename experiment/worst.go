@@ -60,7 +60,7 @@ func (t *trial) explainLate(ctx context.Context, n int, over event.Time) (*resul
 		return nil, err
 	}
 	o := explain.Options{Tasks: t.x.Tasks, Over: over, From: event.NoTime, To: event.NoTime}
-	r, err := explain.Explain(&interruptible{src, ctx}, o)
+	r, err := explain.Explain(explain.Interruptible(ctx, src), o)
 	if err != nil {
 		return nil, fmt.Errorf("explaining %s, variant %s: %w", t.x.Scenario, t.variant.Name, err)
 	}
@@ -92,33 +92,4 @@ func urgency(l *result.Late) int {
 		return 0
 	}
 	return 1
-}
-
-// interruptible ends the streams of a source when a context ends.
-type interruptible struct {
-	*scenario.Source
-	ctx context.Context
-}
-
-func (s *interruptible) Events(o event.Options) (event.Stream, error) {
-	stream, err := s.Source.Events(o)
-	if err != nil {
-		return nil, err
-	}
-	return &interruptibleStream{Stream: stream, ctx: s.ctx}, nil
-}
-
-type interruptibleStream struct {
-	event.Stream
-	ctx context.Context
-	n   uint
-}
-
-func (s *interruptibleStream) Next() (*event.Event, error) {
-	if s.n++; s.n%interruptEvery == 0 {
-		if err := s.ctx.Err(); err != nil {
-			return nil, err
-		}
-	}
-	return s.Stream.Next()
 }

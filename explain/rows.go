@@ -177,7 +177,7 @@ func (rs *rows) results() []result.Task {
 
 func (rs *rows) result(r *row) result.Task {
 	t := result.Task{Comm: rs.names.String(r.comm), PID: int32(event.NoPID), Class: r.class.String(), Prio: result.Prio(r.prio),
-		Group: r.group, Wakeup: waits(&r.wakeup), Preempted: waits(&r.preempted), Blame: []result.Blame{}}
+		Group: r.group, Wakeup: Waits(&r.wakeup), Preempted: Waits(&r.preempted), Blame: []result.Blame{}}
 	switch rs.by {
 	case ByTask:
 		t.PID = int32(r.task.PID)
@@ -208,7 +208,8 @@ func (rs *rows) result(r *row) result.Task {
 	return t
 }
 
-func waits(s *latency.Series) result.Waits {
+// Waits returns the numbers that are told of a series.
+func Waits(s *latency.Series) result.Waits {
 	w := result.Waits{Waits: s.Count(), MaxNS: s.Max(), TotalNS: s.Total()}
 	var a [4]bool
 	w.P50NS, a[0] = s.Percentile(50, 100)

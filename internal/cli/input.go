@@ -83,7 +83,7 @@ func (std *streams) answer(cmd *cobra.Command, args []string, in *input, out *ou
 func (std *streams) answerFrom(cmd *cobra.Command, src explain.Source, out *output, o explain.Options, ask question) error {
 	p := newProgress(std.err, out.quiet)
 	o.Progress = p.update
-	a, err := ask(&interruptible{src, cmd.Context()}, o)
+	a, err := ask(explain.Interruptible(cmd.Context(), src), o)
 	p.erase()
 	if err = errors.Join(err, src.Close()); err != nil {
 		return err

@@ -207,7 +207,7 @@ func (std *streams) runChoice(cmd *cobra.Command, args []string, sel *selection,
 		}
 		p := newProgress(std.err, out.quiet)
 		o.Progress = p.update
-		a, err := askExplain(&interruptible{src, cmd.Context()}, o)
+		a, err := askExplain(explain.Interruptible(cmd.Context(), src), o)
 		p.erase()
 		if err != nil {
 			return nil, err
@@ -256,7 +256,7 @@ func writeTrace(ctx context.Context, file string, src *scenario.Source) error {
 
 // copyEvents writes the events of src from from to to, NoTime: all.
 func copyEvents(ctx context.Context, w trace.Writer, src *scenario.Source, from, to event.Time) error {
-	events, err := (&interruptible{src, ctx}).Events(event.Options{})
+	events, err := explain.Interruptible(ctx, src).Events(event.Options{})
 	if err != nil {
 		return err
 	}

@@ -1,16 +1,18 @@
-package cli
+package explain
 
 import (
 	"context"
 
 	"github.com/whylate/whylate/event"
-	"github.com/whylate/whylate/explain"
 )
 
-// interruptible ends the streams of a source when a context ends. The analysis knows no
-// context: for it the stream fails, and it unwinds and tidies up as after any error.
+// Interruptible returns src with streams that end with the error of ctx when that ends. The
+// analysis knows no context: for it the stream fails, and it unwinds and tidies up as after
+// any error.
+func Interruptible(ctx context.Context, src Source) Source { return &interruptible{src, ctx} }
+
 type interruptible struct {
-	explain.Source
+	Source
 	ctx context.Context
 }
 
@@ -31,12 +33,12 @@ type interruptibleStream struct {
 	n   uint
 }
 
-// interruptEvery is how many events pass between two looks at the context, which takes a
+// InterruptEvery is how many events pass between two looks at the context, which takes a
 // lock: well under a millisecond of reading.
-const interruptEvery = 4096
+const InterruptEvery = 4096
 
 func (s *interruptibleStream) Next() (*event.Event, error) {
-	if s.n++; s.n%interruptEvery == 0 {
+	if s.n++; s.n%InterruptEvery == 0 {
 		if err := s.ctx.Err(); err != nil {
 			return nil, err
 		}
