@@ -105,6 +105,10 @@ func (a *Analysis) runningAt(r *timeline.Run, t event.Time, waiter int) running 
 	if task.Idle() || first == event.NoPrio || n > 0 && t < part.Calls[0] {
 		return g
 	}
+	if r.Marks.Has(timeline.MarkRaised) && !g.boosted && !a.x.Occurs(event.SchedPISetprio) {
+		g.inferred = true // somebody else raised it: most likely by a lock, and such events are not recorded
+		return g
+	}
 	if n == 0 && (last == event.NoPrio || first == last) {
 		// The accounting may show one that was real-time in between.
 		g.inferred = g.class == ClassFair && r.Marks.Has(timeline.MarkRTCharged)

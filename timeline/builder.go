@@ -67,7 +67,7 @@ func (b *Builder) cpu(c event.CPU) (*CPUIndex, *building) {
 
 func (b *Builder) task(id TaskID) *TaskIndex {
 	for int(id) >= len(b.x.Tasks) {
-		b.x.Tasks = append(b.x.Tasks, TaskIndex{ExitMark: event.NoTime, ProcessExit: event.NoTime, AliveAt: event.NoTime, SignalAt: event.NoTime, LastOff: event.NoTime})
+		b.x.Tasks = append(b.x.Tasks, TaskIndex{ExitMark: event.NoTime, ProcessExit: event.NoTime, AliveAt: event.NoTime, SignalAt: event.NoTime, lastOut: event.NoPrio, LastOff: event.NoTime})
 	}
 	return &b.x.Tasks[id]
 }
@@ -155,6 +155,7 @@ func (b *Builder) schedSwitch(ev *event.Event, step Step, ci *CPUIndex, cb *buil
 		b.open(ci, cb, step.Task, ev.Time, event.NoPrio, MarkUnseenStart)
 	}
 	r := &ci.Runs[cb.run]
+	b.task(step.Task.ID).lastOut = ev.TaskPrio
 	r.End, r.PrioOut, r.State, r.Comm = ev.Time, ev.TaskPrio, ev.State, step.Task.Comm
 	if step.Task.Status == StatusDead {
 		r.Marks |= MarkLast
@@ -173,6 +174,9 @@ func (b *Builder) schedSwitch(ev *event.Event, step Step, ci *CPUIndex, cb *buil
 		marks |= MarkFromSleep
 	case StatusNew:
 		marks |= MarkNew
+	}
+	if was := b.task(step.Next.ID).lastOut; was != event.NoPrio && ev.NextPrio < was {
+		marks |= MarkRaised
 	}
 	b.open(ci, cb, step.Next, ev.Time, ev.NextPrio, marks)
 	if marks&(MarkFromSleep|MarkNew) != 0 {

@@ -34,6 +34,7 @@ const (
 	MarkUnseenStart                  // the switch-in was not seen
 	MarkRTCharged                    // sched_stat_runtime charged it as real-time (vruntime 0)
 	MarkYielded                      // the task called sched_yield
+	MarkRaised                       // its priority was raised while it did not run
 	MarkPassedRT                     // a fair task or idle was chosen with a real-time task in the queue
 )
 
@@ -140,6 +141,7 @@ type TaskIndex struct {
 	SignalAt    event.Time // a signal was delivered to it that may end it, NoTime: none
 	LastOff     event.Time // its final switch-out, NoTime if not seen
 	RanOn       []Stay
+	lastOut     event.Prio   // at its newest switch-out
 	ClassCalls  []event.Time // its calls of sched_setscheduler and the like, for itself or others
 	TimerWakes  []event.Time // its wakes from interrupts and by softirq threads
 }
@@ -262,7 +264,8 @@ func (x *Index) SteadyAt(r *Run, t event.Time) Steady {
 	if i > 0 && ti.PrioChanges[i-1].At >= r.Start {
 		s.From, s.In = ti.PrioChanges[i-1].At, ti.PrioChanges[i-1].New
 	}
-	if i < len(ti.PrioChanges) && ti.PrioChanges[i].At < r.End {
+	// One in the very moment of the switch came before it if that shows it.
+	if i < len(ti.PrioChanges) && (ti.PrioChanges[i].At < r.End || ti.PrioChanges[i].At == r.End && ti.PrioChanges[i].New == r.PrioOut) {
 		s.To, s.Out = ti.PrioChanges[i].At, ti.PrioChanges[i].Old
 	}
 	from := sort.Search(len(ti.ClassCalls), func(i int) bool { return ti.ClassCalls[i] >= s.From })
