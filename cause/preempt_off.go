@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/timeline"
 )
 
@@ -55,6 +56,10 @@ func matchPreemptOff(p *piece) (Interval, bool) {
 		return p.ifInferred(i), true
 	}
 	i.Detail = "it should have made way: preemption or interrupts off, a kernel that does not preempt kernel mode, or a stolen CPU"
+	if p.waiter.class == ClassRT && p.cur.class == ClassFair && p.a.x.Facts.FairServer == kernel.Yes {
+		// It can have begun to serve while only fair tasks ran: no switch shows that.
+		i.Detail += ", or the fair server serves it"
+	}
 	if !p.a.x.Occurs(event.PreemptDisable) {
 		i.Needs = []string{"preemptirq:preempt_disable", "preemptirq:irq_disable"}
 	}
