@@ -58,6 +58,7 @@ func New(x *timeline.Index) *Analysis {
 	for c := range x.CPUs {
 		a.findQuota(event.CPU(c))
 		a.findWindows(event.CPU(c))
+		a.findKept(event.CPU(c))
 	}
 	return a
 }

@@ -2,9 +2,11 @@ package cause
 
 import (
 	"fmt"
+	"sort"
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/kernel"
+	"github.com/whylate/whylate/timeline"
 )
 
 // fairServer: a fair task that real-time tasks had starved got its time from the
@@ -18,6 +20,10 @@ import (
 // Proven: all of it is seen, and it lasts at most the server's runtime (50 ms unless the
 // machine's snapshot says otherwise) and one tick. Else likely; also while a fair task that
 // runs inside may have become real-time, from when on it has the CPU by right.
+//
+// The server may also begin while only fair tasks run: then no real-time task makes way. Likely
+// is that where a real-time task is queued, the scheduler is asked, and the fair task that
+// it charges goes on.
 //
 // Not this: an expiry that only arms the timer again, without the switch; the
 // replenishment of a deadline task, after which that task runs; idle instead of a fair
@@ -78,4 +84,39 @@ func (a *Analysis) serverWindow(c event.CPU, w *window, ended bool) bool {
 		w.needs = append(w.needs, "timer:hrtimer_expire_entry")
 	}
 	return true
+}
+
+// findKept looks for fair tasks that the scheduler chose again with a real-time task in the
+// queue, which only a deadline server makes it do.
+func (a *Analysis) findKept(c event.CPU) {
+	if a.x.Facts.FairServer != kernel.Yes {
+		return
+	}
+	ci := &a.x.CPUs[c]
+	last := event.NoTime
+	for _, k := range ci.Kept {
+		at := k.To
+		if last != event.NoTime && at < last || in(a.served[c], at) != nil {
+			continue
+		}
+		i := sort.Search(len(ci.Runs), func(i int) bool { return ci.Runs[i].End > at })
+		if i == len(ci.Runs) || ci.Runs[i].Start >= at {
+			continue
+		}
+		w := window{from: max(k.From, ci.Runs[i].Start), to: a.x.To, culprit: timeline.NoTask, evidence: []Ref{{at, c}}}
+		if lost := firstEnding(ci.Gaps, at); lost < len(ci.Gaps) {
+			w.to = min(w.to, ci.Gaps[lost].From)
+		}
+		if end := a.nextRealTime(ci.Runs, i+1); end < len(ci.Runs) {
+			w.to = min(w.to, ci.Runs[end].Start)
+		}
+		last = max(w.to, at+windowsApart)
+		if w.to > at && a.serverWindow(c, &w, true) {
+			w.from = max(w.from-atOnce, ci.Runs[i].Start) // the wake began before the task was queued
+			w.verdict = min(w.verdict, Likely)
+			w.detail += "; the scheduler kept them on it when it was asked"
+			a.served[c] = append(a.served[c], w)
+		}
+	}
+	sort.SliceStable(a.served[c], func(i, j int) bool { return a.served[c][i].from < a.served[c][j].from })
 }

@@ -127,6 +127,9 @@ type CPUIndex struct {
 	Expiries []Expiry
 	Idle     []event.Time // cpu_idle exits and IPIs: signs that the CPU was woken
 	OffSpans []Span       // interrupts or preemption off, where those events are recorded
+	// Kept is from when a real-time task was queued to when the scheduler was asked and a fair
+	// task stayed.
+	Kept []Span
 }
 
 // TaskIndex is what happened to one task.

@@ -179,6 +179,12 @@ func (b *Builder) charge(ev *event.Event, step Step, ci *CPUIndex, cb *building)
 	}
 	if rt {
 		ci.Charges = append(ci.Charges, Charge{ev.Time, t.ID, ev.Arg})
+		return
+	}
+	// __schedule() charges the task that it chooses again, which leaves no switch.
+	asked := ev.Flags.Has(event.NeedResched) && !ev.Flags.InInterrupt()
+	if asked && cb.run >= 0 && ci.Runs[cb.run].Task == t.ID && b.queues.n[ev.CPU] > 0 {
+		ci.Kept = append(ci.Kept, Span{From: b.queues.since[ev.CPU], To: ev.Time})
 	}
 }
 

@@ -6,6 +6,8 @@ import "github.com/whylate/whylate/event"
 type queues struct {
 	on []queued          // by task
 	n  map[event.CPU]int // real-time tasks queued on each CPU
+	// since is when the first of them was woken there.
+	since map[event.CPU]event.Time
 }
 
 // queued is one task that waits in a queue.
@@ -38,6 +40,12 @@ func (q *queues) put(id TaskID, now queued) {
 
 func (q *queues) enqueue(ev *event.Event, step Step) {
 	if t := step.Task; t != nil && t.Status != StatusRunning && ev.Target != event.NoCPU {
+		if q.n[ev.Target] == 0 {
+			if q.since == nil {
+				q.since = make(map[event.CPU]event.Time)
+			}
+			q.since[ev.Target] = ev.Time
+		}
 		q.put(t.ID, queued{true, ev.TaskPrio.RealTime(), ev.Target})
 	}
 }
