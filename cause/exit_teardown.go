@@ -93,14 +93,24 @@ func (p *piece) mayBeExit() bool {
 func (p *piece) orItsExit(i Interval) Interval {
 	ti := &p.a.x.Tasks[p.run.Task]
 	unmarked := ti.ExitMark != event.NoTime && ti.ExitMark == ti.ProcessExit && p.from < ti.ExitMark || ti.ExitMark == event.NoTime && ti.LastOff != event.NoTime && ti.SignalAt != event.NoTime
-	if !unmarked || ti.AliveAt == event.NoTime && !p.mayBeExit() || ti.AliveAt != event.NoTime && p.from < ti.AliveAt {
+	// The trace may end before it is dead: a signal, and no system call since.
+	ending := ti.ExitMark == event.NoTime && ti.LastOff == event.NoTime && ti.SignalAt != event.NoTime && ti.SignalAt == ti.AliveAt && p.a.x.Occurs(event.SysEnter)
+	unmarked = unmarked || ending
+	since := ti.AliveAt
+	if !p.a.x.Occurs(event.SysEnter) {
+		since = max(since, ti.WokeAt) // it may sleep in its exit, but mostly does so in life
+	}
+	if !unmarked || since == event.NoTime && !p.mayBeExit() || since != event.NoTime && p.from < since {
 		return i
 	}
 	if p.a.x.Occurs(event.SysEnter) || ti.AliveAt != event.NoTime && ti.AliveAt == ti.SignalAt {
 		i.Verdict = min(i.Verdict, Likely)
 	}
 	i.Detail = "died at the end of this run; part of it may be its exit"
-	if !p.mayBeExit() {
+	switch {
+	case ending:
+		i.Detail = "it shows no sign of life after a signal; part of it may be its exit"
+	case !p.mayBeExit():
 		i.Detail = "died without another sign of life; part of it may be its exit"
 	}
 	i.Needs = append(i.Needs, p.a.exitNeeds()...)

@@ -67,7 +67,7 @@ func (b *Builder) cpu(c event.CPU) (*CPUIndex, *building) {
 
 func (b *Builder) task(id TaskID) *TaskIndex {
 	for int(id) >= len(b.x.Tasks) {
-		b.x.Tasks = append(b.x.Tasks, TaskIndex{ExitMark: event.NoTime, ProcessExit: event.NoTime, AliveAt: event.NoTime, SignalAt: event.NoTime, lastOut: event.NoPrio, LastOff: event.NoTime})
+		b.x.Tasks = append(b.x.Tasks, TaskIndex{ExitMark: event.NoTime, ProcessExit: event.NoTime, AliveAt: event.NoTime, SignalAt: event.NoTime, WokeAt: event.NoTime, lastOut: event.NoPrio, LastOff: event.NoTime})
 	}
 	return &b.x.Tasks[id]
 }
@@ -181,7 +181,7 @@ func (b *Builder) schedSwitch(ev *event.Event, step Step, ci *CPUIndex, cb *buil
 	b.open(ci, cb, step.Next, ev.Time, ev.NextPrio, marks)
 	if marks&(MarkFromSleep|MarkNew) != 0 {
 		if ti := b.task(step.Next.ID); ti.ExitMark == event.NoTime && ti.SignalAt == event.NoTime {
-			ti.AliveAt = max(ti.AliveAt, ev.Time)
+			ti.WokeAt = ev.Time
 		}
 	}
 	b.stay(step.Next.ID, ev.CPU).Last = ev.Time

@@ -141,6 +141,7 @@ type TaskIndex struct {
 	// ProcessExit is its sched_process_exit, NoTime if none was seen.
 	ProcessExit event.Time
 	AliveAt     event.Time // its last sign of life: what a task in its exit does not do
+	WokeAt      event.Time // when it came to a CPU from its last sleep in life, or as a new task
 	SignalAt    event.Time // a signal was delivered to it that may end it, NoTime: none
 	LastOff     event.Time // its final switch-out, NoTime if not seen
 	RanOn       []Stay
