@@ -27,36 +27,48 @@ const (
 
 // thread is an instance of a task; rt-app's thread_body().
 type thread struct {
-	run   *Run
-	task  *Task
-	index int // global, in the order of creation
-	name  string
-	fork  bool // created by OpFork: it does not meet the others
-	th    *machine.Thread
-	group *group
-
-	// Where it is in its phases. visit and part belong to the operation at pc.
+	// What every step looks at lies together: with many threads the rest is not in the cache.
+	run       *Run
+	task      *Task
+	th        *machine.Thread
 	stage     stage
-	cgroup    int        // 1 + the index of its control group, 0: the root
-	first     event.Time // t_first: from which timers count
+	paid      bool // the OpCost of the current operation
+	quiet     bool // the last step concerned nobody else
+	cancelled bool
+	asleep    bool // in an operation that a cancel ends
+	woken     bool // taken out of the queue that it waited in
+	inFutex   bool // a futex call is paid for
+	dying     dying
+	// Where it is in its phases. visit and part belong to the operation at pc.
 	phase     int
 	phaseLoop int
 	taskLoop  int
 	pc        int
-	visit     int  // how often the current operation was asked already
-	part      int  // of an operation that has several
-	paid      bool // the OpCost of the current operation
-	quiet     bool // the last step concerned nobody else
-
-	// What rt-app would log, and what its clocks and calls need.
+	visit     int        // how often the current operation was asked already
+	part      int        // of an operation that has several
+	locks     int        // lock operations minus unlock operations of this round
+	spins     int        // spinlocks that it holds
+	waits     *mutex     // in whose queue it is
+	granted   *mutex     // handed over to it while it waited
+	fatal     int64      // the signal that ends it, 0: none has come
+	exitAt    event.Time // when it ends by itself or by a signal; NoTime: with its loops
 	began     event.Time // of the current run operation
-	loop      Loop
-	timers    []timer
-	random    *engine.Stream
+	due       *section   // that comes before more work
+	sections  []section
 	cpus      []event.CPU // as set last
-	attr      sched.Attr  // of phaseAttr
-	cancelled bool
-	locks     int // lock operations minus unlock operations of this round
+	loop      Loop        // what rt-app would log
+
+	index  int // global, in the order of creation
+	name   string
+	fork   bool // created by OpFork: it does not meet the others
+	group  *group
+	cgroup int        // 1 + the index of its control group, 0: the root
+	first  event.Time // t_first: from which timers count
+
+	// What its clocks and calls need.
+	timers []timer
+	random *engine.Stream
+	attr   sched.Attr // of phaseAttr
 
 	// Locks and queues. A thread is in one queue at most, so key and order are those of
 	// whichever it is in; rt_mutex_waiter and futex_q.
@@ -64,30 +76,19 @@ type thread struct {
 	robust   []*mutex   // robust ones, the newest last
 	ceilings []*mutex   // that have raised it
 	own      sched.Attr // without ceilings, where there are some
-	spins    int        // spinlocks that it holds
-	inFutex  bool       // a futex call is paid for
 	deadline event.Time // the deadline with which it came into a queue
-	waits    *mutex     // in whose queue it is
-	granted  *mutex     // handed over to it while it waited
 	key      event.Prio
 	order    uint64    // arrival in a queue
-	asleep   bool      // in an operation that a cancel ends
-	woken    bool      // taken out of the queue that it waited in
 	batch    []*thread // OpRelease: who has yet to be woken
 	over     bool      // past its last operation
 
 	// Its work.
-	left     event.Time // of the current piece
-	sections []section
-	toTouch  event.Time // work until the next page that is touched for the first time
-	fault    section    // that touches it
-	due      *section   // that comes before more work
+	left    event.Time // of the current piece
+	toTouch event.Time // work until the next page that is touched for the first time
+	fault   section    // that touches it
 
 	// Its end.
-	exitAt event.Time // when it ends by itself or by a signal; NoTime: with its loops
-	fatal  int64      // the signal that ends it, 0: none has come
-	dying  dying
-	tear   teardown
+	tear teardown
 }
 
 // timer is one of rt-app's timers.
