@@ -18,8 +18,8 @@ import (
 // stretch; or an interrupt, mostly the tick, found the reschedule flag set and the task went
 // on after it for more than 50 µs: on the way back to user mode it would have been made to
 // leave, so it was in the kernel, with preemption off (a depth above 0) or on a kernel that
-// does not preempt kernel mode; that proves it only in a trace with the events of interrupts,
-// whose time could be all of it. Likely: by elimination, since nothing else explains it. A
+// does not preempt kernel mode; that proves it only in a trace with the events of interrupts
+// and, but for PREEMPT_RT, of softirqs, whose time could be all of it. Likely: by elimination, since nothing else explains it. A
 // hypervisor that took the CPU away looks the same, where its steal is no event.
 //
 // Not this: a task that was switched in when the waiter was already queued, which is a
@@ -45,7 +45,8 @@ func matchPreemptOff(p *piece) (Interval, bool) {
 		}
 	}
 	// Without the events of interrupts, and there were some, their time may be all of it.
-	seen := p.a.x.Occurs(event.IRQHandlerEntry) || p.a.x.Occurs(event.VectorEntry) || p.a.x.Occurs(event.SoftirqEntry)
+	seen := (p.a.x.Occurs(event.IRQHandlerEntry) || p.a.x.Occurs(event.VectorEntry)) &&
+		(p.a.x.Occurs(event.SoftirqEntry) || p.a.x.Facts.PreemptRT == kernel.Yes)
 	if e := p.refused(); e != nil && seen {
 		i.Verdict = Proven
 		i.Evidence = append(i.Evidence, Ref{e.At, p.cpu})
