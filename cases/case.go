@@ -5,7 +5,6 @@ import (
 	"embed"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/experiment"
@@ -73,11 +72,7 @@ func Named(name string) (*Case, error) {
 		}
 		known = append(known, c.Name)
 	}
-	text := fmt.Sprintf("no case is called %q", name)
-	if near := nearest.Word(name, known); near != "" {
-		text += fmt.Sprintf("; did you mean %s?", near)
-	}
-	return nil, fmt.Errorf("%s; there are %s", text, strings.Join(known, ", "))
+	return nil, nearest.Unknown("case", name, known)
 }
 
 // Options of a run.

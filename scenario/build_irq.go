@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/whylate/whylate/internal/nearest"
 	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/scenario/rtapp"
 	"github.com/whylate/whylate/sched"
@@ -98,8 +99,10 @@ func (p *Plan) changeIRQ(pattern string, words []string) error {
 	}
 	pattern = strings.TrimPrefix(pattern, "irq/")
 	found := false
+	var known []string
 	for i := range p.Load.IRQs {
 		irq := &p.Load.IRQs[i]
+		known = append(known, irq.Name)
 		ok, err := matchAny(pattern, irq.Name, strconv.FormatInt(irq.Number, 10)+"-"+irq.Name)
 		if err != nil {
 			return err
@@ -113,7 +116,7 @@ func (p *Plan) changeIRQ(pattern string, words []string) error {
 		}
 	}
 	if !found {
-		return fmt.Errorf("no interrupt of the scenario is called %q", pattern)
+		return nearest.Unknown("interrupt of the scenario", pattern, known)
 	}
 	return nil
 }

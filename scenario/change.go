@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/internal/nearest"
 	"github.com/whylate/whylate/sched"
 	"github.com/whylate/whylate/workload"
 )
@@ -51,10 +52,7 @@ func (p *Plan) Vary(name string) error {
 		}
 		return nil
 	}
-	if len(known) == 0 {
-		return fmt.Errorf("no variant is called %q: the scenario has none", name)
-	}
-	return fmt.Errorf("no variant is called %q; there are %s", name, strings.Join(known, ", "))
+	return nearest.Unknown("variant", name, known)
 }
 
 func (p *Plan) change(text string) error {
@@ -113,8 +111,10 @@ func (p *Plan) changeTask(pattern string, words []string) error {
 		return errors.New("says nothing about the task")
 	}
 	found := false
+	var known []string
 	for i := range p.Load.Tasks {
 		t := &p.Load.Tasks[i]
+		known = append(known, t.Name)
 		if ok, err := matchAny(pattern, t.Name); err != nil {
 			return err
 		} else if !ok {
@@ -126,7 +126,7 @@ func (p *Plan) changeTask(pattern string, words []string) error {
 		}
 	}
 	if !found {
-		return fmt.Errorf("no task of the scenario is called %q", pattern)
+		return nearest.Unknown("task of the scenario", pattern, known)
 	}
 	return nil
 }

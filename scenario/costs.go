@@ -2,8 +2,8 @@ package scenario
 
 import (
 	"fmt"
-	"strings"
 
+	"github.com/whylate/whylate/internal/nearest"
 	"github.com/whylate/whylate/scenario/rtapp"
 )
 
@@ -38,7 +38,7 @@ func costTable(name string) (*CostTable, error) {
 		}
 		known = append(known, costTables[i].Name)
 	}
-	return nil, fmt.Errorf("no table of costs is called %q; there are %s", name, strings.Join(known, ", "))
+	return nil, nearest.Unknown("table of costs", name, known)
 }
 
 // UseCosts lets the machine's own work cost what the table called name says, and takes back

@@ -1,10 +1,8 @@
 package scenario
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/internal/nearest"
 	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/sched"
@@ -32,7 +30,7 @@ func KernelNamed(name string) (Kernel, error) {
 		}
 		known = append(known, p.Name)
 	}
-	return Kernel{}, fmt.Errorf("no kernel profile is called %q; there are %s", name, strings.Join(known, ", "))
+	return Kernel{}, nearest.Unknown("kernel profile", name, known)
 }
 
 // preemptModels are the scheduler's words for the kernel's.

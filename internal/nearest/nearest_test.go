@@ -28,3 +28,30 @@ func TestEditDistance(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknown: the error says what was meant and what there is, but does not fill the screen.
+func TestUnknown(t *testing.T) {
+	many := make([]string, 30)
+	for i := range many {
+		many[i] = strings.Repeat("x", i+5)
+	}
+	for _, c := range []struct {
+		name  string
+		known []string
+		want  string
+	}{
+		{"exti", []string{"exit", "throttle"}, `no case is called "exti"; did you mean exit?; there are exit, throttle`},
+		{"zzzzzz", []string{"exit"}, `no case is called "zzzzzz"; there are exit`},
+		{"a", nil, `no case is called "a": there is none`},
+	} {
+		if got := Unknown("case", c.name, c.known).Error(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	if got := Unknown("case", "a", many).Error(); !strings.HasSuffix(got, ", 10 more") {
+		t.Errorf("lists all: %q", got)
+	}
+	if many[20] != strings.Repeat("x", 25) {
+		t.Error("the list was changed")
+	}
+}
