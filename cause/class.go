@@ -116,7 +116,8 @@ func (a *Analysis) runningAt(r *timeline.Run, t event.Time, waiter int) running 
 	}
 	// What a task is in the end of the run in which it dies its exit may have made of it.
 	ti := &a.x.Tasks[r.Task]
-	alive := ti.ExitMark != event.NoTime && (ti.ExitMark <= r.End && t < ti.ExitMark || ti.SignalAt >= r.Start && ti.SignalAt <= r.End && t < ti.SignalAt)
+	alive := ti.ExitMark != event.NoTime && (ti.ExitMark <= r.End && t < ti.ExitMark ||
+		ti.SignalAt >= r.Start && ti.SignalAt <= r.End && t < ti.SignalAt)
 	if n == 0 && alive && a.x.Occurs(event.SysEnter) {
 		return g
 	}

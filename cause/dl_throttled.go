@@ -67,7 +67,8 @@ func (p *piece) ownThrottling(own *ownTimer) (Interval, bool) {
 	}
 	// The way from the expiry to the switch is a part of it, unless somebody who goes first
 	// has the CPU meanwhile.
-	back := end != event.NoTime && p.w.Woken < end && p.since <= end && p.run != nil && p.cur.class > ClassDeadline && p.run.Start <= end && p.run.End-end <= afterTimer
+	back := end != event.NoTime && p.w.Woken < end && p.since <= end && p.run != nil && p.cur.class > ClassDeadline &&
+		p.run.Start <= end && p.run.End-end <= afterTimer
 	if end != event.NoTime && p.from >= end && !back {
 		return Interval{}, false
 	}

@@ -92,18 +92,21 @@ func (p *piece) mayBeExit() bool {
 // be much of that.
 func (p *piece) orItsExit(i Interval) Interval {
 	ti := &p.a.x.Tasks[p.run.Task]
-	unmarked := ti.ExitMark != event.NoTime && ti.ExitMark == ti.ProcessExit && p.from < ti.ExitMark || ti.ExitMark == event.NoTime && ti.LastOff != event.NoTime && ti.SignalAt != event.NoTime
+	calls := p.a.x.Occurs(event.SysEnter)
 	// The trace may end before it is dead: a signal, and no system call since.
-	ending := ti.ExitMark == event.NoTime && ti.LastOff == event.NoTime && ti.SignalAt != event.NoTime && ti.SignalAt == ti.AliveAt && p.a.x.Occurs(event.SysEnter)
-	unmarked = unmarked || ending
-	since := ti.AliveAt
-	if !p.a.x.Occurs(event.SysEnter) {
-		since = max(since, ti.WokeAt) // it may sleep in its exit, but mostly does so in life
-	}
-	if !unmarked || since == event.NoTime && !p.mayBeExit() || since != event.NoTime && p.from < since {
+	ending := calls && ti.ExitMark == event.NoTime && ti.LastOff == event.NoTime &&
+		ti.SignalAt != event.NoTime && ti.SignalAt == ti.AliveAt
+	if !ending && !p.diesUnmarked(ti) {
 		return i
 	}
-	if p.a.x.Occurs(event.SysEnter) || ti.AliveAt != event.NoTime && ti.AliveAt == ti.SignalAt {
+	since := ti.AliveAt
+	if !calls {
+		since = max(since, ti.WokeAt) // it may sleep in its exit, but mostly does so in life
+	}
+	if since == event.NoTime && !p.mayBeExit() || since != event.NoTime && p.from < since {
+		return i
+	}
+	if calls || ti.AliveAt != event.NoTime && ti.AliveAt == ti.SignalAt {
 		i.Verdict = min(i.Verdict, Likely)
 	}
 	i.Detail = "died at the end of this run; part of it may be its exit"
@@ -115,6 +118,15 @@ func (p *piece) orItsExit(i Interval) Interval {
 	}
 	i.Needs = append(i.Needs, p.a.exitNeeds()...)
 	return i
+}
+
+// diesUnmarked reports whether the task dies in the trace without an event that marks where its
+// exit begins, later than the piece.
+func (p *piece) diesUnmarked(ti *timeline.TaskIndex) bool {
+	if ti.ExitMark == event.NoTime {
+		return ti.LastOff != event.NoTime && ti.SignalAt != event.NoTime
+	}
+	return ti.ExitMark == ti.ProcessExit && p.from < ti.ExitMark
 }
 
 // exitNeeds has the event that would show where an exit begins.

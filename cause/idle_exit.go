@@ -15,7 +15,8 @@ import (
 //
 // Proven: cpu_idle, IPI or call-function events show it leave the idle state, up to that
 // moment and for at most 100 µs after it; or the wake was executed on that CPU, which then
-// switches within a tick and is not one on which real-time tasks may be throttled. Likely: neither is seen and it lasts at most 100 µs.
+// switches within a tick and is not one on which real-time tasks may be throttled. Likely:
+// neither is seen and it lasts at most 100 µs.
 //
 // Not this: a CPU that went idle with the task in its queue, or stayed idle for longer
 // without such events, or that had left its idle state and still did not switch: that is

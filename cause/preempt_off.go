@@ -19,8 +19,9 @@ import (
 // on after it for more than 50 µs: on the way back to user mode it would have been made to
 // leave, so it was in the kernel, with preemption off (a depth above 0) or on a kernel that
 // does not preempt kernel mode; that proves it only in a trace with the events of interrupts
-// and, but for PREEMPT_RT, of softirqs, whose time could be all of it. Likely: by elimination, since nothing else explains it. A
-// hypervisor that took the CPU away looks the same, where its steal is no event.
+// and, but for PREEMPT_RT, of softirqs, whose time could be all of it. Likely: by elimination,
+// since nothing else explains it. A hypervisor that took the CPU away looks the same, where its
+// steal is no event.
 //
 // Not this: a task that was switched in when the waiter was already queued, which is a
 // choice of the scheduler; the first 50 µs after a wake (switch).

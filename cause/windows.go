@@ -19,13 +19,14 @@ type window struct {
 	needs    []string
 	evidence []Ref
 
+	// ends is the expiry of sched_rt_period_timer that ended RT throttling.
+	ends event.Time
 	// quiet: it began when a real-time task went to sleep, so that nothing shows its start.
-	// It then explains only who was queued well before ends, the expiry at its end.
+	// It then explains only who was queued well before ends.
 	quiet bool
-	ends  event.Time
-	// ends is the expiry of sched_rt_period_timer that ended RT throttling. budgetFrom is the
-	// expiry since which everything that was used was beyond the budget, periods how many
-	// budgets were used up in that time: a debt is carried over from one to the next.
+	// budgetFrom is the expiry since which everything that was used was beyond the budget,
+	// periods how many budgets were used up in that time: a debt is carried over from one to
+	// the next.
 	budgetFrom event.Time
 	periods    int64
 }
@@ -133,7 +134,8 @@ func (a *Analysis) makesWay(prev, next *timeline.Run) bool {
 // deadline task, one of the stop class, or one that went to sleep. Without the timers that end
 // such a stretch it would say little.
 func (a *Analysis) passedRT(prev, next *timeline.Run) bool {
-	return a.x.Occurs(event.HrtimerExpireEntry) && next.Marks.Has(timeline.MarkPassedRT) && prev.End == next.Start && prev.Marks&(timeline.MarkOpen|timeline.MarkLast) == 0
+	return a.x.Occurs(event.HrtimerExpireEntry) && next.Marks.Has(timeline.MarkPassedRT) &&
+		prev.End == next.Start && prev.Marks&(timeline.MarkOpen|timeline.MarkLast) == 0
 }
 
 // nextRealTime returns the first run from i on that begins as a real-time one, len(runs)

@@ -67,7 +67,8 @@ func (b *Builder) cpu(c event.CPU) (*CPUIndex, *building) {
 
 func (b *Builder) task(id TaskID) *TaskIndex {
 	for int(id) >= len(b.x.Tasks) {
-		b.x.Tasks = append(b.x.Tasks, TaskIndex{ExitMark: event.NoTime, ProcessExit: event.NoTime, AliveAt: event.NoTime, SignalAt: event.NoTime, WokeAt: event.NoTime, lastOut: event.NoPrio, LastOff: event.NoTime})
+		b.x.Tasks = append(b.x.Tasks, TaskIndex{ExitMark: event.NoTime, ProcessExit: event.NoTime, AliveAt: event.NoTime,
+			WokeAt: event.NoTime, SignalAt: event.NoTime, LastOff: event.NoTime, lastOut: event.NoPrio})
 	}
 	return &b.x.Tasks[id]
 }
