@@ -185,7 +185,7 @@ func (c *Case) sumUp(n *numbers, main *result.Comparison) {
 }
 
 // limitOfTests is true of every case.
-const limitOfTests = "Each test is done at 5 %: of a hundred comparisons in which nothing differs about five show a difference. Where the table has ~ no difference was shown."
+const limitOfTests = "Each test is done at 5 %: of a hundred comparisons in which nothing differs at most about five show a difference. All variants have the same seeds, which the tests do not use: they are rather too careful. Where the table has ~ no difference was shown."
 
 // with returns m with a value more; m may be nil.
 func with[T any](m map[string]T, name string, value T) map[string]T {

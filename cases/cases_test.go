@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,8 +33,8 @@ type claim struct {
 // would print.
 func longest(n *numbers, part, variant, task string) int64 {
 	v := variantOf(n.parts[part], variant)
-	if v == nil {
-		return -1
+	if v == nil || !slices.ContainsFunc(v.Tasks, func(t result.Varied) bool { return strings.HasPrefix(t.Comm, task) }) {
+		panic(fmt.Sprintf("no task %s in variant %s of %s", task, variant, part))
 	}
 	if strings.HasPrefix(task, "cyclictest") {
 		return latestOf(v, task)
@@ -44,7 +45,8 @@ func longest(n *numbers, part, variant, task string) int64 {
 func value(n *numbers, part, variant, name string) int64 {
 	ns, ok := measure(n.parts[part], variant, name)
 	if !ok {
-		return -1
+		// A claim that something is short must not hold because it was not measured.
+		panic(fmt.Sprintf("no %s in variant %s of %s", name, variant, part))
 	}
 	return ns
 }
@@ -87,7 +89,7 @@ var claims = map[string][]claim{
 		{"change A forgets deadline tasks, B does not", func(n *numbers) bool {
 			return value(n, "kinds", changeA, "rt_latency_dl_max_ns") > ms && value(n, "kinds", changeB, "rt_latency_dl_max_ns") < ms/10
 		}},
-		{"neither change helps against a core dump, which takes longer than the exit", func(n *numbers) bool {
+		{"neither change takes a core dump away, which takes longer than the exit", func(n *numbers) bool {
 			return value(n, "kinds", changeA, "rt_latency_core_max_ns") > value(n, "kinds", none, "rt_latency_killed_max_ns") && value(n, "kinds", changeB, "rt_latency_core_max_ns") > value(n, "kinds", none, "rt_latency_killed_max_ns")
 		}},
 		{"on an idle machine the restart takes as long as before; with real-time load it takes several times as long", func(n *numbers) bool {
@@ -383,7 +385,7 @@ func TestUnknownCases(t *testing.T) {
 // TestWords: three digits and a unit.
 func TestWords(t *testing.T) {
 	for ns, want := range map[int64]string{0: "0 µs", 40: "0 µs", 150: "0.2 µs", 9_949: "9.9 µs", 19_800: "20 µs", 3_245_400: "3.2 ms", 99_960_000: "100 ms",
-		142_341_500: "142 ms", 1_629_151_400: "1.62 s", -2_000_000: "-2 ms"} {
+		142_341_500: "142 ms", 1_629_151_400: "1.63 s", -2_000_000: "-2 ms"} {
 		if got := words(ns); got != want {
 			t.Errorf("%d: %q, want %q", ns, got, want)
 		}

@@ -138,7 +138,7 @@ func answerSizes(c *result.Comparison) string {
 
 // answerRecorded stands beside the true answers of the recordings exit-0, exit-64 and exit-256.
 func answerRecorded(c *result.Comparison) string {
-	return fmt.Sprintf("With the costs of the emulated machine, which were fitted on other recordings, cyclictest waits at most %s behind 64 MB and %s behind 256 MB, %s for each MB; recorded were 35.8 ms and 142 ms, 0.557 ms for each MB. One death is one phase of the 2 ms between two of its timers.",
+	return fmt.Sprintf("With the costs of the emulated machine, which were fitted on other recordings, cyclictest waits at most %s behind 64 MB and %s behind 256 MB, %s for each MB; recorded were 35.8 ms and 142 ms, 557 µs for each MB. One death is one phase of the 2 ms between two of its timers.",
 		measured(c, none, "rt_latency_mb64_max_ns"), measured(c, none, "rt_latency_mb256_max_ns"), measured(c, none, "rt_latency_ns_per_mb"))
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/experiment"
-	"github.com/whylate/whylate/latency"
 	"github.com/whylate/whylate/scenario"
 )
 
@@ -130,9 +129,6 @@ func (d *deaths) schedSwitch(ev *event.Event, x *death) {
 }
 
 // Wait is of no interest: a wait begins with the wake, so that what kept the timer's interrupt,
-// or the thread that serves it, from running would be missing.
-func (d *deaths) Wait(*latency.Wait) {}
-
 // Round takes in the rounds of cyclictest and of the fair tasks.
 func (d *deaths) Round(l *scenario.Round) {
 	comm := d.names.String(l.Comm)

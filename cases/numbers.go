@@ -133,7 +133,8 @@ func words(ns int64) string {
 	case ns < 999_500_000:
 		return fmt.Sprintf("%d ms", (ns+500_000)/1_000_000)
 	}
-	return fmt.Sprintf("%d.%02d s", ns/1_000_000_000, ns%1_000_000_000/10_000_000)
+	hundredths := (ns + 5_000_000) / 10_000_000
+	return fmt.Sprintf("%d.%02d s", hundredths/100, hundredths%100)
 }
 
 func tenths(n int64) string {
@@ -146,7 +147,7 @@ func tenths(n int64) string {
 // times says by which factor b is more than a: "12 times".
 func times(a, b int64) string {
 	if a <= 0 {
-		return "without end"
+		return "endless times"
 	}
 	return tenths((b*10+a/2)/a) + " times"
 }

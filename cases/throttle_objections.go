@@ -77,7 +77,7 @@ var throttleObjections = []objection{
 		}},
 }
 
-// told is what explain says of a wait: its largest cause in words.
+// told is what explain says of a wait: its causes in words.
 func told(w *result.Worst) string {
 	var list []string
 	for i := range w.Causes {

@@ -3,7 +3,6 @@ package cases
 import (
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/experiment"
-	"github.com/whylate/whylate/latency"
 	"github.com/whylate/whylate/scenario"
 )
 
@@ -101,9 +100,6 @@ func (r *reads) schedSwitch(ev *event.Event) {
 	}
 }
 
-// Wait is of no interest.
-func (r *reads) Wait(*latency.Wait) {}
-
 // Round takes in the rounds of the application. What was due is the point of its timer's
 // grid: the last one that it slept to, one period before the next.
 func (r *reads) Round(l *scenario.Round) {
@@ -124,9 +120,9 @@ func (r *reads) Round(l *scenario.Round) {
 func (r *reads) Values(event.Time) map[string]int64 {
 	m := map[string]int64{"dark_n": r.darks}
 	r.tally.values(m)
-	if r.reading > 0 {
+	if ms := r.reading / 1_000_000; ms > 0 { // of less the shares would say little
 		m["rt_ppm"] = r.during * 1000 / (r.reading / 1000)
-		m["read_bytes_per_s"] = r.done * 1000 / (r.reading / 1_000_000)
+		m["read_bytes_per_s"] = r.done * 1000 / ms
 	}
 	if r.rounds[0] > 0 {
 		m["missed_ppm"] = r.rounds[1] * 1_000_000 / r.rounds[0]

@@ -6,7 +6,6 @@ import (
 	"path"
 
 	"github.com/whylate/whylate/event"
-	"github.com/whylate/whylate/latency"
 	"github.com/whylate/whylate/result"
 	"github.com/whylate/whylate/scenario"
 )
@@ -52,9 +51,6 @@ type Context struct {
 type Watcher interface {
 	// Event is called for each event, in order.
 	Event(*event.Event)
-	// Wait is called for each wait when it ends, open ones at the end of the run. It is valid
-	// until Wait returns.
-	Wait(*latency.Wait)
 	// Round is called for each finished round of a task.
 	Round(*scenario.Round)
 	// Values returns the measures by name; those that make no sense in this run are left

@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/whylate/whylate/event"
-	"github.com/whylate/whylate/latency"
 	"github.com/whylate/whylate/scenario"
 )
 
@@ -122,7 +121,6 @@ func (c *counting) Event(ev *event.Event) {
 		c.wakes++
 	}
 }
-func (c *counting) Wait(*latency.Wait)    {}
 func (c *counting) Round(*scenario.Round) { c.rounds++ }
 func (c *counting) Values(end event.Time) map[string]int64 {
 	return map[string]int64{"wakes": c.wakes, "end_ns": int64(end)}
@@ -171,7 +169,6 @@ func (o *ordered) Event(ev *event.Event) {
 	}
 	o.last = ev.Time
 }
-func (o *ordered) Wait(*latency.Wait) {}
 func (o *ordered) Round(r *scenario.Round) {
 	o.rounds++
 	if r.End < o.last {

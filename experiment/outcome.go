@@ -19,13 +19,15 @@ func (x *Experiment) outcome(trials []*trial) *Outcome {
 	for _, t := range trials {
 		out.Variants = append(out.Variants, t.result(first))
 		out.Setups = append(out.Setups, t.worstAt)
-		for _, d := range t.runs[0].diags {
-			diags = event.Diagnose(diags, d.Kind, d.Count, d.Text)
+		for i := range t.runs {
+			for _, d := range t.runs[i].diags {
+				diags = event.Diagnose(diags, d.Kind, d.Count, d.Text)
+			}
 		}
 	}
 	out.Diagnostics = []result.Diagnostic{}
 	for _, d := range diags {
-		out.Diagnostics = append(out.Diagnostics, result.Diagnostic{Kind: d.Kind, Count: 1, Text: d.Text})
+		out.Diagnostics = append(out.Diagnostics, result.Diagnostic{Kind: d.Kind, Count: d.Count, Text: d.Text})
 	}
 	return out
 }

@@ -160,9 +160,6 @@ func (o *observer) round(r *scenario.Round) {
 
 // wait takes in a wait as explain's rows do: one that is open has no length yet.
 func (o *observer) wait(w *latency.Wait) {
-	if o.watch != nil {
-		o.watch.Wait(w)
-	}
 	if w.Open() || w.GapFrom != event.NoTime {
 		return
 	}

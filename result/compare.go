@@ -59,8 +59,8 @@ type Varied struct {
 	RunP99 Estimate `json:"run_p99_ns"`
 	RunMax Estimate `json:"run_max_ns"`
 	// AgainstP99 and AgainstMax compare the runs with those of the first variant; nil in it.
-	AgainstP99 *Difference `json:"against_p99,omitempty"`
-	AgainstMax *Difference `json:"against_max,omitempty"`
+	AgainstP99 *Difference `json:"against_p99_ns,omitempty"`
+	AgainstMax *Difference `json:"against_max_ns,omitempty"`
 }
 
 // Estimate is a middle and where that of all possible runs lies.

@@ -29,7 +29,7 @@ wait of each variant as trace.dat files, which explain takes.`
 
 const caseExamples = `  whylate case exit --quick
   whylate case throttle -o throttle
-  whylate run throttle/ladder.json --variant as-is,irq-other --task app*
+  whylate run throttle/ladder.json --variant as-is,irq-other --task 'app*'
   whylate case throttle --from throttle    # after a change of its scenarios`
 
 // caseFlags are those of case.
