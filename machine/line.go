@@ -27,7 +27,7 @@ type IRQ struct {
 	Number int64
 	// Name is the handler's. Its thread, if it has one, is irq/NUMBER-NAME.
 	Name string
-	// CPUs it may be sent to, nil: all. It is sent to one of them, which is chosen when the
+	// CPUs it may be sent to, none: all. It is sent to one of them, which is chosen when the
 	// line is set up; its thread stays there too.
 	CPUs []event.CPU
 	// Hard is the work in interrupt context that is always done there, Work what is done
@@ -176,7 +176,7 @@ func (m *Machine) effectiveCPU(cpus []event.CPU) event.CPU {
 	}
 	best := event.NoCPU
 	for c := range event.CPU(len(m.cpus)) {
-		if (cpus == nil || slices.Contains(cpus, c)) && (best == event.NoCPU || count[c] < count[best]) {
+		if (len(cpus) == 0 || slices.Contains(cpus, c)) && (best == event.NoCPU || count[c] < count[best]) {
 			best = c
 		}
 	}

@@ -128,6 +128,7 @@ type Machine struct {
 	err     error
 	nextPID event.PID
 	words   words
+	turn    uint32      // of the newest start of a timer
 	ev      event.Event // that the machine's own tracepoints fill in turn
 
 	expiring bool       // the function of sched_rt_period_timer runs

@@ -8,9 +8,6 @@ import (
 	"github.com/whylate/whylate/sched"
 )
 
-// NoSoftirq is the vector of an interrupt that raises none.
-const NoSoftirq int64 = -1
-
 // numVectors is how many softirqs there are.
 const numVectors = 10
 

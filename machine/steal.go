@@ -22,7 +22,7 @@ func (m *Machine) planSteals() {
 	for i := range m.cfg.Steals {
 		s := &m.cfg.Steals[i]
 		for c := range n {
-			if s.CPUs == nil {
+			if len(s.CPUs) == 0 {
 				m.planSteal(event.CPU(c), i, 0)
 			}
 		}

@@ -20,7 +20,7 @@ const (
 // interrupt that another timer causes, and causes one itself when it is due.
 type timer struct {
 	handle     engine.Handle
-	turn       uint32    // an expiry of an older turn is none
+	turn       uint32    // of all starts of timers; an expiry of another turn is none
 	cpu        event.CPU // that armed it, and will serve it
 	kind       timerKind
 	armed      bool
@@ -33,6 +33,10 @@ type timer struct {
 func (m *Machine) arm(c event.CPU, th *Thread, k timerKind, at, slack event.Time) {
 	m.stopTimer(th, k)
 	t := &th.timers[k]
+	// No two starts have one turn: the number of a thread that is gone is used again, and an
+	// expiry of its timer may still wait for its interrupt.
+	m.turn = (m.turn + 1) & (1<<31 - 1)
+	t.turn = m.turn
 	t.cpu, t.armed, t.early, t.due, t.thread, t.kind = c, true, at, at+slack, th, k
 	t.softirq = k == sleepTimer && m.cfg.Interrupts.SleepersInSoftirq && m.rt() && !realTime(th.Task.Attr.Policy)
 	m.enlist(t)
@@ -63,7 +67,6 @@ func (m *Machine) stopTimer(th *Thread, k timerKind) {
 		m.queue.Cancel(t.handle)
 		m.delist(t)
 		t.armed = false
-		t.turn = (t.turn + 1) & (1<<31 - 1)
 	}
 }
 

@@ -27,10 +27,6 @@ func (m *Machine) Living(list []*Thread) []*Thread {
 // Mode is where th works; between two steps, where the first of them ran.
 func (th *Thread) Mode() Mode { return th.mode }
 
-// Busy reports whether c is at its own work, with interrupts off: neither its current
-// thread nor an interrupt gets on.
-func (m *Machine) Busy(c event.CPU) bool { return m.cpus[c].busy > m.now }
-
 // SleepsUntil returns when the sleep timer of th is due; false if none is armed.
 func (th *Thread) SleepsUntil() (event.Time, bool) {
 	t := &th.timers[sleepTimer]

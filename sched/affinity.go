@@ -85,16 +85,6 @@ func (s *Sched) affineMoveTask(from event.CPU, rq *RQ, p *Task, dest event.CPU) 
 	}
 }
 
-// MoveAway moves p, a waiting task, off a CPU that it may not use any more. The stopper
-// does it where SetAffinity finds the task running.
-func (s *Sched) MoveAway(from event.CPU, p *Task) Work {
-	s.begin(from)
-	if p.onRQ && !p.onCPU && !p.allowed(p.cpu) {
-		s.moveTo(from, s.rqs[p.cpu], p, p.mask.first())
-	}
-	return s.work
-}
-
 // MigrateDisable pins the current task of c where it is; migrate_disable(). Calls nest.
 func (s *Sched) MigrateDisable(c event.CPU) { s.rqs[c].curr.migrateDisabled++ }
 

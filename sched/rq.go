@@ -31,7 +31,6 @@ type RQ struct {
 	pushBusy  bool       // the stopper already has a push to do
 	rotor     event.CPU  // distribute_cpu_mask_prev
 
-	nrSwitches int64
 }
 
 // callback is a set of balance callbacks.

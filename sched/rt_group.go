@@ -143,6 +143,9 @@ func rtRatio(runtime, period event.Time) int64 {
 // task and g has no runtime.
 func (s *Sched) Attach(from event.CPU, p *Task, g *Group) (Work, error) {
 	s.begin(from)
+	if p.State.Dead() {
+		return s.work, verdict(ErrSrch, "the task has exited")
+	}
 	if err := s.mayBeRT(g, p.Attr.Policy, ErrInval); err != nil {
 		return s.work, err
 	}

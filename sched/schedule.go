@@ -29,7 +29,6 @@ func (s *Sched) Schedule(c event.CPU, preempt bool) Work {
 	next := s.pickNextTask(rq, prev)
 	rq.needResched, rq.needReschedLazy = false, false
 	if next != prev {
-		rq.nrSwitches++
 		s.work.Switches++
 		s.emitSwitch(c, prev, next, state)
 		prev.leftPinned = prev.migrateDisabled > 0 // migrate_disable_switch()

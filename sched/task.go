@@ -143,10 +143,6 @@ func (p *Task) Deadline() (at, left event.Time) { return p.dl.deadline, p.dl.run
 // SumExecRuntime returns how long the task has run, up to the last update; ns.
 func (p *Task) SumExecRuntime() event.Time { return p.sumExecRuntime }
 
-// Allows reports whether the task may use c: its affinity, and with migration disabled
-// only the CPU that it is on.
-func (p *Task) Allows(c event.CPU) bool { return p.allowed(c) }
-
 // MigrateDisabled returns how many migrate_disable() calls are open.
 func (p *Task) MigrateDisabled() int { return p.migrateDisabled }
 

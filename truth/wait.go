@@ -57,9 +57,6 @@ func (l *Log) Wait(at event.Time, pid event.PID, slept bool, q Queued) {
 	w.Parts = append(w.Parts, Part{q, at, event.NoTime})
 }
 
-// Waiting reports whether pid waits, as far as was told.
-func (l *Log) Waiting(pid event.PID) bool { return l.task(pid).waiting != 0 }
-
 // Run says that pid has a CPU again, or wants none any more: its wait is over.
 func (l *Log) Run(at event.Time, pid event.PID) {
 	l.end = max(l.end, at)
