@@ -61,7 +61,6 @@ func (b *builder) exit(e *rtapp.Exit) *workload.Exit {
 	w := &workload.Exit{After: e.After, Signal: signalNumber(e.Signal), Core: e.CoreBytes, Post: -1}
 	if e.Post != "" {
 		w.Post = b.sems.of(e.Post)
-		b.plan.Load.Sems = len(b.sems)
 	}
 	return w
 }

@@ -118,7 +118,10 @@ func (b *builder) io(e *rtapp.Event) (workload.Op, error) {
 	path := b.file.Global.IODevice
 	if w := b.file.Whylate; w != nil {
 		for i := range w.Devices {
-			if w.Devices[i].Path == path && e.Bytes > 0 {
+			if w.Devices[i].Path == path {
+				if e.Bytes == 0 {
+					return workload.Op{Kind: workload.OpRun, Mode: machine.Kernel}, nil
+				}
 				return workload.Op{Kind: workload.OpIO, Ref: i, Bytes: e.Bytes}, nil
 			}
 		}

@@ -78,6 +78,9 @@ func (b *builder) topology(w *rtapp.Whylate) error {
 			return fmt.Errorf("%s: CPUs of unequal capacity are %w", t.Pos, ErrNotModelled)
 		}
 	}
+	if t.ThreadsPerCore > 1 {
+		b.note("threads of one core take nothing from each other here")
+	}
 	per := max(t.ThreadsPerCore, 1) * max(t.CoresPerLLC, 1)
 	b.plan.CPUsPerLLC = per
 	if n := per * max(t.LLCsPerNode, 1) * max(t.Nodes, 1); b.plan.CPUs == 0 {

@@ -141,6 +141,11 @@ func (p *Plan) cpus() (int, error) {
 			most = max(most, c)
 		}
 	}
+	for i := range p.Steals {
+		for _, c := range p.Steals[i].CPUs {
+			most = max(most, c)
+		}
+	}
 	n := p.CPUs
 	if n == 0 {
 		n = int(most) + 1
@@ -149,7 +154,7 @@ func (p *Plan) cpus() (int, error) {
 		return 0, fmt.Errorf("%d CPUs: a machine has 1 to %d", n, mostCPUs)
 	}
 	if int(most) >= n {
-		return 0, fmt.Errorf("a task or an interrupt is bound to CPU %d of a machine with %d CPUs", most, n)
+		return 0, fmt.Errorf("a task, an interrupt or a steal is bound to CPU %d of a machine with %d CPUs", most, n)
 	}
 	return n, nil
 }

@@ -31,7 +31,11 @@ type Exit struct {
 }
 
 // process reports whether t is a process of its own, not a thread of the main one.
-func (t *Task) process() bool { return t.Memory != nil || t.Exit != nil && t.Exit.Signal > 0 }
+// Its own end, or one that somebody waits for, is that of a process.
+func (t *Task) process() bool {
+	e := t.Exit
+	return t.Memory != nil || e != nil && (e.Signal > 0 || e.After != event.NoTime || e.Post >= 0)
+}
 
 // group is a process: threads that share an address space and die of a signal together.
 type group struct {

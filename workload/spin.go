@@ -56,7 +56,7 @@ func (p *thread) spinUnlock(mu *mutex) {
 	}
 }
 
-// held makes a step of a task that holds spinlocks one in the kernel.
+// holding makes a step of a task that holds spinlocks one in the kernel.
 func (p *thread) holding(step machine.Step) machine.Step {
 	if p.spins == 0 || step.Kind != machine.StepRun || step.Mode == machine.IRQsOff {
 		return step

@@ -154,8 +154,10 @@ const mostQuiet = 64
 // without going back to the machine.
 func (p *thread) Next(*machine.Machine, *machine.Thread) machine.Step {
 	switch {
+	case p.dying != alive:
+		return p.exiting()
 	case p.inLock():
-	case p.dying != alive || p.fatal != 0:
+	case p.fatal != 0:
 		return p.exiting()
 	case p.ends():
 		p.run.leave(p)
@@ -329,5 +331,9 @@ func (p *thread) finish() {
 // die ends the thread by itself.
 func (p *thread) die() machine.Step {
 	p.stage = stageDead
+	if p.spins > 0 {
+		p.run.refuse(fmt.Errorf("%s: ends while it holds a spinlock", p.name))
+		return gone
+	}
 	return p.exitNow(false)
 }
