@@ -49,7 +49,8 @@ var rooms = []room{
 	// scenario reads the files of scenario/rtapp and is a source of events.
 	{name: "scenario", may: []string{"event", "kernel", "engine", "sched", "machine", "truth", "workload", "scenario/rtapp", "internal/nearest"}, model: true},
 	{name: "replay", may: []string{"*"}, model: true},
-	{name: "whatif", may: []string{"cause", "replay"}, model: true},
+	// whatif asks explain for the late waits and for their causes.
+	{name: "whatif", may: []string{"*"}, model: true},
 	// explain tells why the worst run was late; result has the public form of a comparison.
 	{name: "experiment", may: []string{"event", "kernel", "timeline", "latency", "cause", "result", "explain", "truth", "scenario"}, model: true},
 	{name: "cases", may: []string{"event", "latency", "result", "internal/nearest", "scenario", "experiment", "whatif"}, model: true},
