@@ -16,8 +16,9 @@ import (
 // chosen so that the ticks of the recorded machine are multiples of their distance.
 type Load struct {
 	Info    event.Info
+	Names   *event.Names   // of every Name in here; runs add theirs
 	Kernel  string         // the profile that the machine is made by
-	Preempt kernel.Preempt // as the trace shows it, where that differs from the profile's
+	Preempt kernel.Preempt // in force: the profile's, unless the trace shows another one
 	CPUs    int
 	Zero    event.Time // the trace's time at the model's 0; From − Zero is not negative
 	From    event.Time // of the first event: there the machine is as Task.Begin says
@@ -99,6 +100,10 @@ const (
 	OpExit                 // end
 )
 
+// Sleeps reports whether an operation ends with a wake, where it does not find that what it
+// waits for has come already.
+func (k OpKind) Sleeps() bool { return k == OpSleep || k == OpNap || k == OpWait || k == OpLock }
+
 // Op is one operation of a task.
 type Op struct {
 	Kind  OpKind
@@ -162,8 +167,11 @@ type Assumption struct {
 	Text  string // for people: what was assumed, and what would tell
 }
 
-// WaitKey names a wait in a recording and in every run of its load. Cycle counts the sleeps of
-// the task that had ended when it began, N the waits of the same kind within the cycle.
+// WaitKey names a wait in a recording and in every run of its load. Cycle is how many
+// operations of the task's script that sleep (OpKind.Sleeps) are over before it, whether they
+// had to block or not: the wake from the first of them, as all that comes before the task runs
+// on, is of cycle 0, and where it is preempted afterwards of cycle 1. N counts the waits of the
+// same kind within the cycle, from 0.
 type WaitKey struct {
 	Task  int
 	Cycle int
