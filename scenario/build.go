@@ -31,6 +31,7 @@ func Build(f *rtapp.File) (*Plan, error) {
 	if err := b.extend(f.Whylate); err != nil {
 		return nil, fmt.Errorf("%s: whylate: %w", f.Name, err)
 	}
+	p.mutexes = b.mutexes
 	p.Load.Mutexes = make([]workload.Mutex, len(b.mutexes))
 	for i := range p.Load.Mutexes {
 		p.Load.Mutexes[i].PI = f.Global.PIEnabled

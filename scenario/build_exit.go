@@ -1,8 +1,6 @@
 package scenario
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,24 +81,6 @@ func sectionOf(s *rtapp.KernelSection) workload.Section {
 		w.Mode = machine.BHOff
 	}
 	return w
-}
-
-// changeTeardown is the change exit_teardown ×FACTOR.
-func (p *Plan) changeTeardown(words []string) error {
-	const wants = "wants exit_teardown ×FACTOR, like ×0.25"
-	if len(words) != 1 {
-		return errors.New(wants)
-	}
-	text, ok := strings.CutPrefix(words[0], "×")
-	if !ok {
-		text, ok = strings.CutPrefix(words[0], "x")
-	}
-	millionths, err := parseMillionths(text)
-	if !ok || err != nil {
-		return fmt.Errorf("%q: %s", words[0], wants)
-	}
-	p.Load.Teardown = p.Load.Teardown.Times(workload.ScaleOf(millionths))
-	return nil
 }
 
 // parseMillionths reads a decimal number from 0 to 1000 with at most six decimals. There is

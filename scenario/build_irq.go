@@ -5,10 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/whylate/whylate/internal/nearest"
 	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/scenario/rtapp"
-	"github.com/whylate/whylate/sched"
 	"github.com/whylate/whylate/workload"
 )
 
@@ -89,63 +87,4 @@ func splitIRQ(name string) (number int64, rest string) {
 		return n, after
 	}
 	return 0, name
-}
-
-// changeIRQ changes the threads of all interrupts that match pattern: the name in the file,
-// the name without its number, or that of the thread.
-func (p *Plan) changeIRQ(pattern string, words []string) error {
-	if len(words) == 0 {
-		return fmt.Errorf("says nothing about the interrupt")
-	}
-	pattern = strings.TrimPrefix(pattern, "irq/")
-	found := false
-	var known []string
-	for i := range p.Load.IRQs {
-		irq := &p.Load.IRQs[i]
-		known = append(known, irq.Name)
-		ok, err := matchAny(pattern, irq.Name, strconv.FormatInt(irq.Number, 10)+"-"+irq.Name)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			continue
-		}
-		found = true
-		if err := alterIRQ(irq, words); err != nil {
-			return err
-		}
-	}
-	if !found {
-		return nearest.Unknown("interrupt of the scenario", pattern, known)
-	}
-	return nil
-}
-
-func alterIRQ(irq *workload.IRQ, words []string) error {
-	a := sched.Attr{Policy: sched.FIFO, Priority: 50}
-	if irq.Attr != nil {
-		a = *irq.Attr
-	}
-	for _, w := range words {
-		if err := alterAttr(&a, w); err != nil {
-			return err
-		}
-		if value, ok := strings.CutPrefix(w, "cpus="); ok {
-			list, err := parseCPUs(value)
-			if err != nil {
-				return err
-			}
-			irq.CPUs = list
-		}
-	}
-	switch a.Policy {
-	case sched.Deadline:
-		return fmt.Errorf("the thread of an interrupt cannot be SCHED_DEADLINE")
-	case sched.FIFO, sched.RR:
-		a.Nice = 0
-	default:
-		a.Priority = 0
-	}
-	irq.Attr = &a
-	return nil
 }

@@ -3,11 +3,10 @@ package scenario
 import (
 	"errors"
 	"fmt"
-	"path"
+	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/internal/nearest"
 	"github.com/whylate/whylate/sched"
 	"github.com/whylate/whylate/workload"
@@ -17,22 +16,42 @@ import (
 // it means something to a kernel.
 var ErrNotModelled = errors.New("not modelled yet")
 
-// Change applies one change of the common grammar:
-//
-//	task=NAME policy=fifo|rr|other|batch|idle prio=N nice=N cpus=0-3,5
-//	task=NAME policy=deadline runtime=µs deadline=µs period=µs
-//	irq=NAME policy=fifo|rr|other|batch|idle prio=N nice=N cpus=0-3,5
-//	set NAME=VALUE
-//	kernel=PROFILE
-//	cpus=N
-//	exit_teardown ×FACTOR
-//
-// NAME of a task is the one in the file or a shell pattern; that of an interrupt may also be
-// without its number. What irq= changes is the thread of its handler. Nothing is half done: after an
+// Change applies one change of the common grammar; see ParseChange. The name of a task is the
+// one in the file, also that of a mutex; that of an interrupt may also be without its
+// number, and what irq= changes is the thread of its handler. Nothing is half done: after an
 // error the plan must not be used, since some of its tasks may be changed.
 func (p *Plan) Change(text string) error {
-	if err := p.change(text); err != nil {
+	c, err := ParseChange(text)
+	if err != nil {
+		return err
+	}
+	if err := p.Apply(&c); err != nil {
 		return fmt.Errorf("change %q: %w", text, err)
+	}
+	return nil
+}
+
+// Apply makes a change that was parsed.
+func (p *Plan) Apply(c *Change) error {
+	switch c.Kind {
+	case ChangeTask:
+		return p.changeTask(c)
+	case ChangeIRQ:
+		return p.changeIRQ(c)
+	case ChangeSet:
+		p.Values = append(p.Values, c.Values...)
+	case ChangeKernel:
+		p.Kernel = c.Kernel
+	case ChangeCPUs:
+		p.CPUs = c.CPUs
+	case ChangeTeardown:
+		p.Load.Teardown = p.Load.Teardown.Times(c.Scale())
+	case ChangeRemove:
+		return p.remove(c)
+	case ChangeMutex:
+		return p.changeMutex(c)
+	default:
+		return fmt.Errorf("cgroups are %w", ErrNotModelled)
 	}
 	return nil
 }
@@ -55,99 +74,38 @@ func (p *Plan) Vary(name string) error {
 	return nearest.Unknown("variant", name, known)
 }
 
-func (p *Plan) change(text string) error {
-	words := strings.Fields(text)
-	if len(words) == 0 {
-		return errors.New("is empty")
-	}
-	if words[0] == "set" {
-		if len(words) != 2 {
-			return errors.New("wants set NAME=VALUE")
-		}
-		return p.set(words[1])
-	}
-	name, value, ok := strings.Cut(words[0], "=")
-	switch {
-	case name == "task" && ok:
-		return p.changeTask(value, words[1:])
-	case len(words) == 1 && name == "kernel" && ok:
-		if _, err := KernelNamed(value); err != nil {
-			return err
-		}
-		p.Kernel = value
-		return nil
-	case len(words) == 1 && name == "cpus" && ok:
-		var n int64
-		if err := number(value, 1, mostCPUs, &n); err != nil {
-			return err
-		}
-		p.CPUs = int(n)
-		return nil
-	case name == "irq" && ok:
-		return p.changeIRQ(value, words[1:])
-	case name == "cgroup":
-		return fmt.Errorf("cgroups are %w", ErrNotModelled)
-	case name == "exit_teardown":
-		return p.changeTeardown(words[1:])
-	}
-	return errors.New("begins with none of task=, irq=, set, kernel=, cpus=, exit_teardown")
-}
-
-func (p *Plan) set(word string) error {
-	name, value, ok := strings.Cut(word, "=")
-	if !ok {
-		return errors.New("wants set NAME=VALUE")
-	}
-	if _, err := settingNamed(name); err != nil {
-		return err
-	}
-	p.Values = append(p.Values, Value{name, value})
-	return nil
-}
-
-// changeTask changes all tasks that match pattern.
-func (p *Plan) changeTask(pattern string, words []string) error {
-	if len(words) == 0 {
-		return errors.New("says nothing about the task")
-	}
-	found := false
+// matching returns the indices of tasks that the change means.
+func (p *Plan) matching(c *Change) ([]int, error) {
+	var found []int
 	var known []string
 	for i := range p.Load.Tasks {
-		t := &p.Load.Tasks[i]
-		known = append(known, t.Name)
-		if ok, err := matchAny(pattern, t.Name); err != nil {
-			return err
-		} else if !ok {
-			continue
-		}
-		found = true
-		if err := alter(t, words); err != nil {
-			return err
+		name := p.Load.Tasks[i].Name
+		known = append(known, name)
+		if c.Matches(name) {
+			found = append(found, i)
 		}
 	}
-	if !found {
-		return nearest.Unknown("task of the scenario", pattern, known)
+	if len(found) == 0 {
+		return nil, nearest.Unknown("task of the scenario", c.Pattern, known)
+	}
+	return found, nil
+}
+
+// changeTask changes all tasks that match.
+func (p *Plan) changeTask(c *Change) error {
+	found, err := p.matching(c)
+	if err != nil {
+		return err
+	}
+	for _, i := range found {
+		alter(&p.Load.Tasks[i], c)
 	}
 	return nil
 }
 
-// matchAny reports whether one of the names is pattern, or matches it as a shell's.
-func matchAny(pattern string, names ...string) (bool, error) {
-	for _, name := range names {
-		ok, err := path.Match(pattern, name)
-		if err != nil {
-			return false, fmt.Errorf("pattern %q: %w", pattern, err)
-		}
-		if ok || name == pattern {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// alter applies the words to a task. What its phases set themselves is changed there too:
+// alter applies the change to a task. What its phases set themselves is changed there too:
 // else the change would last until the first of them.
-func alter(t *workload.Task, words []string) error {
+func alter(t *workload.Task, c *Change) {
 	attrs := []**sched.Attr{&t.Attr}
 	for i := range t.Phases {
 		if t.Phases[i].Attr != nil {
@@ -159,89 +117,126 @@ func alter(t *workload.Task, words []string) error {
 		if *a != nil {
 			changed = **a
 		}
-		for _, w := range words {
-			if err := alterAttr(&changed, w); err != nil {
-				return err
-			}
-		}
-		// One number of the two belongs to the policy; the kernel refuses the other.
-		if changed.Policy == sched.FIFO || changed.Policy == sched.RR {
-			changed.Nice = 0
-		} else {
-			changed.Priority = 0
-		}
+		changed = c.Alter(changed)
 		*a = &changed
 	}
-	for _, w := range words {
-		if value, ok := strings.CutPrefix(w, "cpus="); ok {
-			list, err := parseCPUs(value)
-			if err != nil {
-				return err
+	if list := c.AllowedCPUs(); list != nil {
+		t.CPUs = list
+		for i := range t.Phases {
+			t.Phases[i].CPUs = nil
+		}
+	}
+	if work, ok := c.Work(); ok {
+		for i := range t.Phases {
+			scaleWork(t.Phases[i].Ops, work, func(workload.Op) bool { return true })
+		}
+	}
+}
+
+// scaleWork scales the work among ops for which its condition holds, asked in their order.
+func scaleWork(ops []workload.Op, by workload.Scale, when func(workload.Op) bool) {
+	for i := range ops {
+		if when(ops[i]) && (ops[i].Kind == workload.OpRun || ops[i].Kind == workload.OpRuntime) {
+			ops[i].NS = by.Of(ops[i].NS)
+		}
+	}
+}
+
+// remove takes tasks out: nobody starts or forks them. Threads that come after them are
+// numbered as in a file without them. Whoever waits for what they did waits for ever.
+func (p *Plan) remove(c *Change) error {
+	found, err := p.matching(c)
+	if err != nil {
+		return err
+	}
+	gone := func(op workload.Op) bool { return op.Kind == workload.OpFork && slices.Contains(found, op.Ref) }
+	for _, i := range found {
+		t := &p.Load.Tasks[i]
+		for j := range t.Phases {
+			if slices.ContainsFunc(t.Phases[j].Ops, func(op workload.Op) bool { return op.Kind == workload.OpBarrier }) {
+				return fmt.Errorf("task %s cannot be removed: others wait for it at a barrier", t.Name)
 			}
-			t.CPUs = list
-			for i := range t.Phases {
-				t.Phases[i].CPUs = nil
-			}
+		}
+		t.Instances = 0
+	}
+	for i := range p.Load.Tasks {
+		for j := range p.Load.Tasks[i].Phases {
+			ph := &p.Load.Tasks[i].Phases[j]
+			ph.Ops = slices.DeleteFunc(ph.Ops, gone)
 		}
 	}
 	return nil
 }
 
-var policies = []struct {
-	word string
-	is   sched.Policy
-}{{"other", sched.Normal}, {"normal", sched.Normal}, {"batch", sched.Batch}, {"idle", sched.Idle}, {"fifo", sched.FIFO}, {"rr", sched.RR}, {"deadline", sched.Deadline}}
-
-func alterAttr(a *sched.Attr, word string) error {
-	name, value, ok := strings.Cut(word, "=")
-	if !ok {
-		return fmt.Errorf("%q is not NAME=VALUE", word)
-	}
-	var n int64
-	switch name {
-	case "policy":
-		for _, p := range policies {
-			if strings.EqualFold(value, p.word) || strings.EqualFold(value, "SCHED_"+p.word) {
-				a.Policy = p.is
-				return nil
+// changeMutex changes the mutexes that match, and what tasks do while they hold them.
+func (p *Plan) changeMutex(c *Change) error {
+	found := false
+	for i, name := range p.mutexes {
+		if !c.Matches(name) {
+			continue
+		}
+		found = true
+		mu := &p.Load.Mutexes[i]
+		if on, ok := c.PI(); ok {
+			if mu.Spin {
+				return fmt.Errorf("%s is a spinlock: its holder cannot inherit priorities", name)
+			}
+			mu.PI = on
+			if on {
+				mu.Ceiling = 0 // one protocol at most
 			}
 		}
-		return fmt.Errorf("policy %q is not other, batch, idle, fifo, rr or deadline", value)
-	case "prio":
-		err := number(value, 1, 99, &n)
-		a.Priority = int(n)
-		return err
-	case "nice":
-		err := number(value, -20, 19, &n)
-		a.Nice = int(n)
-		return err
-	case "runtime", "deadline", "period":
-		err := number(value, 1, 1<<40, &n)
-		to := map[string]*event.Time{"runtime": &a.Runtime, "deadline": &a.Deadline, "period": &a.Period}[name]
-		*to = event.Time(n) * 1000
-		return err
-	case "cpus":
-		return nil // not an attribute: the caller looks at it
+		if held, ok := c.Held(); ok {
+			for j := range p.Load.Tasks {
+				scaleHeld(&p.Load.Tasks[j], i, held)
+			}
+		}
 	}
-	return fmt.Errorf("%q is not policy, prio, nice, cpus, runtime, deadline or period", name)
+	if !found {
+		return nearest.Unknown("mutex of the scenario", c.Pattern, p.mutexes)
+	}
+	return nil
 }
 
-// parseCPUs reads a list such as 0-3,5.
-func parseCPUs(text string) ([]event.CPU, error) {
-	var list []event.CPU
-	for _, part := range strings.Split(text, ",") {
-		low, high, isRange := strings.Cut(part, "-")
-		a, err := strconv.Atoi(low)
-		b := a
-		if err == nil && isRange {
-			b, err = strconv.Atoi(high)
+// scaleHeld scales the work of t between its taking mutex and giving it back.
+func scaleHeld(t *workload.Task, mutex int, by workload.Scale) {
+	has := false
+	for i := range t.Phases {
+		scaleWork(t.Phases[i].Ops, by, func(op workload.Op) bool {
+			if op.Ref == mutex && (op.Kind == workload.OpLock || op.Kind == workload.OpUnlock) {
+				has = op.Kind == workload.OpLock
+			}
+			return has
+		})
+	}
+}
+
+// changeIRQ changes the threads of all interrupts that match: the name in the file, the name
+// without its number, or that of the thread.
+func (p *Plan) changeIRQ(c *Change) error {
+	bare := *c
+	bare.Pattern = strings.TrimPrefix(c.Pattern, "irq/")
+	found := false
+	var known []string
+	for i := range p.Load.IRQs {
+		irq := &p.Load.IRQs[i]
+		known = append(known, irq.Name)
+		if !bare.Matches(irq.Name, strconv.FormatInt(irq.Number, 10)+"-"+irq.Name) {
+			continue
 		}
-		if err != nil || a < 0 || b < a || b >= mostCPUs {
-			return nil, fmt.Errorf("%q is no list of CPUs such as 0-3,5", text)
+		found = true
+		a := sched.Attr{Policy: sched.FIFO, Priority: 50}
+		if irq.Attr != nil {
+			a = *irq.Attr
 		}
-		for c := a; c <= b && len(list) < mostCPUs; c++ {
-			list = append(list, event.CPU(c))
+		a = c.Alter(a)
+		irq.Attr = &a
+		if list := c.AllowedCPUs(); list != nil {
+			irq.CPUs = list
 		}
 	}
-	return list, nil
+	if !found {
+		return nearest.Unknown("interrupt of the scenario", bare.Pattern, known)
+	}
+	return nil
 }

@@ -32,6 +32,7 @@ type Plan struct {
 	// Notes are what the file says and the model reads otherwise.
 	Notes []event.Diagnostic
 
+	mutexes     []string     // names of Load.Mutexes
 	costTable   string       // "": Costs
 	costChanges []rtapp.Cost // single costs, on top of either
 }

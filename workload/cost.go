@@ -43,8 +43,8 @@ func ScaleOf(n int64) Scale { return Scale{n - million} }
 
 const million = 1_000_000
 
-// of returns the scaled time, rounded down.
-func (s Scale) of(ns event.Time) event.Time {
+// Of returns the scaled time, rounded down; what is not positive stays as it is.
+func (s Scale) Of(ns event.Time) event.Time {
 	if s.millionths == 0 || ns <= 0 {
 		return ns
 	}
@@ -58,7 +58,7 @@ func (s Scale) of(ns event.Time) event.Time {
 
 // Times returns the factor s·t.
 func (s Scale) Times(t Scale) Scale {
-	return Scale{int64(t.of(event.Time(s.millionths+million))) - million}
+	return Scale{int64(t.Of(event.Time(s.millionths+million))) - million}
 }
 
 // pages is how long n pages take at a cost each; no scenario has so many that it overflows.

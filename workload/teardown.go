@@ -87,8 +87,8 @@ func (p *thread) unpin() {
 
 // tearDown is a stretch of the teardown with a cond_resched() after each point.
 func (p *thread) tearDown(ns, point event.Time) machine.Step {
-	s := inKernel(p.run.spec.Teardown.of(ns))
-	s.CondResched = p.run.spec.Teardown.of(point)
+	s := inKernel(p.run.spec.Teardown.Of(ns))
+	s.CondResched = p.run.spec.Teardown.Of(point)
 	return s
 }
 
@@ -104,10 +104,10 @@ func (p *thread) giveBack() machine.Step {
 	}
 	n = min(n, d.unmapped)
 	d.unmapped -= n
-	step.NS = r.spec.Teardown.of(pages(n, r.spec.Costs.ExitFree))
+	step.NS = r.spec.Teardown.Of(pages(n, r.spec.Costs.ExitFree))
 	if r.spec.DrainsAtOnce && r.m.Preempt() != sched.PreemptRT {
 		// The first pages only go into the lists of the CPU; what that saves is paid at the end.
-		now := min(step.NS, max(0, r.spec.Teardown.of(r.spec.Costs.ExitDrain)-d.left))
+		now := min(step.NS, max(0, r.spec.Teardown.Of(r.spec.Costs.ExitDrain)-d.left))
 		d.left += now
 		step.NS -= now
 	}
