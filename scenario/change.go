@@ -106,10 +106,13 @@ func (p *Plan) changeTask(c *Change) error {
 // alter applies the change to a task. What its phases set themselves is changed there too:
 // else the change would last until the first of them.
 func alter(t *workload.Task, c *Change) {
-	attrs := []**sched.Attr{&t.Attr}
-	for i := range t.Phases {
-		if t.Phases[i].Attr != nil {
-			attrs = append(attrs, &t.Phases[i].Attr)
+	var attrs []**sched.Attr
+	if c.AltersAttr() {
+		attrs = append(attrs, &t.Attr)
+		for i := range t.Phases {
+			if t.Phases[i].Attr != nil {
+				attrs = append(attrs, &t.Phases[i].Attr)
+			}
 		}
 	}
 	for _, a := range attrs {
@@ -125,6 +128,9 @@ func alter(t *workload.Task, c *Change) {
 		for i := range t.Phases {
 			t.Phases[i].CPUs = nil
 		}
+	}
+	if how, ok := c.ExitNormalize(); ok {
+		t.Normalize = &how
 	}
 	if work, ok := c.Work(); ok {
 		for i := range t.Phases {
@@ -186,9 +192,16 @@ func (p *Plan) changeMutex(c *Change) error {
 				mu.Ceiling = 0 // one protocol at most
 			}
 		}
-		if held, ok := c.Held(); ok {
-			for j := range p.Load.Tasks {
-				scaleHeld(&p.Load.Tasks[j], i, held)
+		held, scaled := c.Held()
+		for j := range p.Load.Tasks {
+			t := &p.Load.Tasks[j]
+			if scaled {
+				scaleHeld(t, i, held)
+			}
+			if c.HeldOutside() {
+				for k := range t.Phases {
+					t.Phases[k].Ops = unheld(t.Phases[k].Ops, i)
+				}
 			}
 		}
 	}
@@ -209,6 +222,29 @@ func scaleHeld(t *workload.Task, mutex int, by workload.Scale) {
 			return has
 		})
 	}
+}
+
+// unheld puts the work that is done between taking mutex and giving it back behind that, in
+// its order. What is held beyond the end of ops stays.
+func unheld(ops []workload.Op, mutex int) []workload.Op {
+	out := make([]workload.Op, 0, len(ops))
+	var moved []workload.Op
+	end := 0 // of the section that ops[i] is in; 0: none
+	for i, op := range ops {
+		switch {
+		case op.Kind == workload.OpLock && op.Ref == mutex:
+			end = i + slices.IndexFunc(ops[i:], func(o workload.Op) bool { return o.Kind == workload.OpUnlock && o.Ref == mutex })
+		case i < end && (op.Kind == workload.OpRun || op.Kind == workload.OpRuntime):
+			moved = append(moved, op)
+			continue
+		}
+		out = append(out, op)
+		if i == end {
+			out = append(out, moved...)
+			moved = nil
+		}
+	}
+	return out
 }
 
 // changeIRQ changes the threads of all interrupts that match: the name in the file, the name

@@ -17,15 +17,15 @@ type ChangeKind uint8
 
 // The kinds of changes.
 const (
-	ChangeTask     ChangeKind = iota // task=PATTERN WORD…: policy, prio, nice, cpus, runtime, deadline, period, work
+	ChangeTask     ChangeKind = iota // task=PATTERN WORD…: policy, prio, nice, cpus, runtime, deadline, period, work, exit_normalize
 	ChangeIRQ                        // irq=PATTERN WORD…: of its thread: policy, prio, nice; cpus
-	ChangeSet                        // set NAME=VALUE
+	ChangeSet                        // set NAME=VALUE…
 	ChangeKernel                     // kernel=PROFILE
 	ChangeCPUs                       // cpus=N
 	ChangeTeardown                   // exit_teardown ×FACTOR
 	ChangeRemove                     // remove task=PATTERN
 	ChangeCGroup                     // cgroup=PATH FILE=VALUE…
-	ChangeMutex                      // mutex=PATTERN pi=on|off held=×FACTOR
+	ChangeMutex                      // mutex=PATTERN pi=on|off held=×FACTOR|outside
 )
 
 // Change is one change of the common grammar, parsed. What it names need not be there: that
@@ -35,8 +35,8 @@ type Change struct {
 	// Pattern is a name or a shell pattern: of ChangeTask, ChangeIRQ, ChangeRemove,
 	// ChangeCGroup and ChangeMutex.
 	Pattern string
-	// Values are the words NAME=VALUE in their order, all of which were checked: of
-	// ChangeSet the only one.
+	// Values are the words NAME=VALUE in their order, checked but for what ChangeSet sets:
+	// that is for the kernel to say.
 	Values []Value
 	Kernel string // ChangeKernel
 	CPUs   int    // ChangeCPUs
@@ -51,7 +51,7 @@ var patterned = []struct {
 	of    string
 	words []string
 }{
-	{"task", ChangeTask, "task", []string{"policy", "prio", "nice", "cpus", "runtime", "deadline", "period", "work"}},
+	{"task", ChangeTask, "task", []string{"policy", "prio", "nice", "cpus", "runtime", "deadline", "period", "work", "exit_normalize"}},
 	{"irq", ChangeIRQ, "interrupt", []string{"policy", "prio", "nice", "cpus"}},
 	{"mutex", ChangeMutex, "mutex", []string{"pi", "held"}},
 	{"cgroup", ChangeCGroup, "cgroup", nil},
@@ -61,10 +61,11 @@ var patterned = []struct {
 //
 //	task=PATTERN policy=fifo|rr|other|batch|idle prio=N nice=N cpus=0-3,5 work=×FACTOR
 //	task=PATTERN policy=deadline runtime=µs deadline=µs period=µs
+//	task=PATTERN exit_normalize=off|rt|all
 //	irq=PATTERN policy=fifo|rr|other|batch|idle prio=N nice=N cpus=0-3,5
-//	mutex=PATTERN pi=on|off held=×FACTOR
+//	mutex=PATTERN pi=on|off held=×FACTOR|outside
 //	cgroup=PATH FILE=VALUE
-//	set NAME=VALUE
+//	set NAME=VALUE…
 //	kernel=PROFILE
 //	cpus=N
 //	exit_teardown ×FACTOR
@@ -148,16 +149,20 @@ func parsePatterned(kind ChangeKind, of, pattern string, words, known []string) 
 
 func parseSet(words []string) (Change, error) {
 	c := Change{Kind: ChangeSet}
-	if len(words) != 1 {
+	if len(words) == 0 {
 		return c, errors.New("wants set NAME=VALUE")
 	}
-	name, value, ok := strings.Cut(words[0], "=")
-	if !ok {
-		return c, errors.New("wants set NAME=VALUE")
+	for _, w := range words {
+		name, value, ok := strings.Cut(w, "=")
+		if !ok {
+			return c, errors.New("wants set NAME=VALUE")
+		}
+		if _, err := settingNamed(name); err != nil {
+			return c, err
+		}
+		c.Values = append(c.Values, Value{name, value})
 	}
-	c.Values = []Value{{name, value}}
-	_, err := settingNamed(name)
-	return c, err
+	return c, nil
 }
 
 func parseTeardown(words []string) (Change, error) {

@@ -25,6 +25,9 @@ func TestChangesAreReadAndPrinted(t *testing.T) {
 		{`task=a\*b nice=1`, scenario.Change{Pattern: `a\*b`, Values: []scenario.Value{{"nice", "1"}}}, ""},
 		{"irq=14-ahci policy=other", scenario.Change{Kind: scenario.ChangeIRQ, Pattern: "14-ahci", Values: []scenario.Value{{"policy", "other"}}}, ""},
 		{"set sched_rt_runtime_us=980000", scenario.Change{Kind: scenario.ChangeSet, Values: []scenario.Value{{"sched_rt_runtime_us", "980000"}}}, ""},
+		{"set fair_server_period_ns=100000000 fair_server_runtime_ns=5000000", scenario.Change{Kind: scenario.ChangeSet, Values: []scenario.Value{{"fair_server_period_ns", "100000000"}, {"fair_server_runtime_ns", "5000000"}}}, ""},
+		{"task=logger exit_normalize=rt", scenario.Change{Pattern: "logger", Values: []scenario.Value{{"exit_normalize", "rt"}}}, ""},
+		{"mutex=log held=outside", scenario.Change{Kind: scenario.ChangeMutex, Pattern: "log", Values: []scenario.Value{{"held", "outside"}}}, ""},
 		{"kernel=6.12", scenario.Change{Kind: scenario.ChangeKernel, Kernel: "6.12"}, ""},
 		{"cpus=4", scenario.Change{Kind: scenario.ChangeCPUs, CPUs: 4}, ""},
 		{"  exit_teardown  x0.250 ", scenario.Change{Kind: scenario.ChangeTeardown, Factor: 250_000}, "exit_teardown ×0.25"},
@@ -50,8 +53,8 @@ func TestChangesAreReadAndPrinted(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", " ", `""`, "task=", "task=a", "task=[ nice=1", "task=a nice", "task=a =1", "task=a nice=20", "task=a prio=0", "task=a pi=on", "task=a policy=realtime",
-		"task=a work=0.5", "task=a work=×-1", `task="a nice=1`, "irq=14", "irq=14 policy=deadline", "irq=14 policy=SCHED_Deadline", "irq=14 work=×2", "mutex=m", "mutex=m pi=yes", "mutex=m held=×",
-		"cgroup=/web", "cgroup= cpu.max=max", "set", "set HZ", "set NOTHING=1", "set HZ=100 HZ=250", "kernel=none", "kernel", "cpus=0", "cpus=4 5", "exit_teardown", "remove", "remove a",
+		"task=a work=0.5", "task=a work=outside", "task=a exit_normalize=fair", "irq=a exit_normalize=rt", "task=a work=×-1", `task="a nice=1`, "irq=14", "irq=14 policy=deadline", "irq=14 policy=SCHED_Deadline", "irq=14 work=×2", "mutex=m", "mutex=m pi=yes", "mutex=m held=×",
+		"cgroup=/web", "cgroup= cpu.max=max", "set", "set HZ", "set NOTHING=1", "set HZ=100 250", "kernel=none", "kernel", "cpus=0", "cpus=4 5", "exit_teardown", "remove", "remove a",
 		"remove task=", "remove task=a task=b", "remove irq=14", "remove task=[", "nothing=1"} {
 		if c, err := scenario.ParseChange(bad); err == nil {
 			t.Errorf("%q is taken for %+v", bad, c)
@@ -131,6 +134,13 @@ func TestRemovingTasksAndChangingMutexes(t *testing.T) {
 				before, after = append(before, op.NS), append(after, is.Tasks[i].Phases[0].Ops[j].NS)
 			}
 		}
+	}
+	var kinds []workload.OpKind
+	for _, op := range read("mutex=m held=outside").Load.Tasks[0].Phases[0].Ops {
+		kinds = append(kinds, op.Kind)
+	}
+	if diff := cmp.Diff([]workload.OpKind{workload.OpRun, workload.OpLock, workload.OpUnlock, workload.OpRun, workload.OpRun, workload.OpFork}, kinds); diff != "" {
+		t.Errorf("work outside of the lock (-want +got):\n%s", diff)
 	}
 	want := []event.Time{before[0], before[1] / 2, before[2], before[3] * 2, before[4], before[5]}
 	if diff := cmp.Diff(want, after); diff != "" {

@@ -23,9 +23,12 @@ func checkWord(name, value string) error {
 	case "cpus":
 		_, err = parseCPUs(value)
 	case "work", "held":
-		if _, err = parseFactor(value); err != nil {
-			err = fmt.Errorf("%s wants ×FACTOR, like ×0.25, not %q", name, value)
+		if _, err = parseFactor(value); err != nil && !(name == "held" && value == outside) {
+			return fmt.Errorf("%s wants ×FACTOR, like ×0.25, not %q", name, value)
 		}
+		return nil
+	case "exit_normalize":
+		_, err = normalizeNamed(value)
 	case "pi":
 		var on bool
 		err = onOff(value, &on)
@@ -73,6 +76,26 @@ func (c *Change) AllowedCPUs() []event.CPU {
 
 // Work is the factor of a task's work; ok is false if the change has none.
 func (c *Change) Work() (s workload.Scale, ok bool) { return c.factor("work") }
+
+// outside is the value of held that moves work.
+const outside = "outside"
+
+// HeldOutside reports whether what tasks do while they hold a mutex is to come after they
+// have given it back, all of it work of the same task.
+func (c *Change) HeldOutside() bool {
+	value, _ := c.value("held")
+	return value == outside
+}
+
+// ExitNormalize is what the dying task becomes; ok is false if the change does not say.
+func (c *Change) ExitNormalize() (how workload.Normalize, ok bool) {
+	value, ok := c.value("exit_normalize")
+	if !ok {
+		return how, false
+	}
+	how, err := normalizeNamed(value)
+	return how, err == nil
+}
 
 // Held is the factor of what tasks do while they hold a mutex; ok is false if the change has
 // none.

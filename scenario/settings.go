@@ -142,17 +142,21 @@ func setPreempt(t *tuning, v string) error {
 }
 
 func setNormalize(t *tuning, v string) error {
+	how, err := normalizeNamed(v)
+	t.load.Normalize = how
+	return err
+}
+
+func normalizeNamed(v string) (workload.Normalize, error) {
 	switch v {
 	case "off":
-		t.load.Normalize = workload.NormalizeOff
+		return workload.NormalizeOff, nil
 	case "rt":
-		t.load.Normalize = workload.NormalizeRT
+		return workload.NormalizeRT, nil
 	case "all":
-		t.load.Normalize = workload.NormalizeAll
-	default:
-		return fmt.Errorf("%q is not off, rt or all", v)
+		return workload.NormalizeAll, nil
 	}
-	return nil
+	return workload.NormalizeOff, fmt.Errorf("%q is not off, rt or all", v)
 }
 
 func setNoHZ(t *tuning, v string) error {

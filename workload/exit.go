@@ -166,7 +166,11 @@ func (p *thread) enter() machine.Step {
 // before the locks are handed over.
 func (p *thread) normalize() machine.Step {
 	t, r := p.th.Task, p.run
-	switch r.spec.Normalize {
+	how := r.spec.Normalize
+	if p.task.Normalize != nil {
+		how = *p.task.Normalize
+	}
+	switch how {
 	case NormalizeRT:
 		if t.Attr.Policy != sched.FIFO && t.Attr.Policy != sched.RR {
 			return inKernel(0)

@@ -91,6 +91,8 @@ type Task struct {
 	Sections  []Section
 	Memory    *Memory // nil: a thread that shares the main one's, unless a signal ends it
 	Exit      *Exit   // nil: with its loops
+	// Normalize is Spec.Normalize for this task alone; nil: as all.
+	Normalize *Normalize
 	Phases    []Phase
 }
 
