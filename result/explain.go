@@ -78,6 +78,8 @@ type Late struct {
 	Causes        []Cause         `json:"causes"`
 	IdleElsewhere []IdleElsewhere `json:"idle_elsewhere"`
 	Advice        []Advice        `json:"advice"`
+	Refused       []Refusal       `json:"refused,omitempty"`
+	Withheld      string          `json:"withheld,omitempty"` // why nothing is predicted for this wait, where that was asked
 	Needs         []string        `json:"needs"`
 	Evidence      []string        `json:"evidence,omitempty"` // its beginning and end, with -v
 }
@@ -112,13 +114,19 @@ type IdleElsewhere struct {
 	Verdict string `json:"verdict"`
 }
 
-// Advice is a change and what replay predicts of it.
+// Advice is a change and what replay predicts of it for this wait, in ns of lateness: the
+// best one first. BeforeNS is recorded, AfterNS predicted, ErrorNS how far the unchanged
+// replay is off.
 type Advice struct {
-	Change   string `json:"change"`
-	Command  string `json:"command"`
-	BeforeNS int64  `json:"before_ns"`
-	AfterNS  int64  `json:"after_ns"`
-	ErrorNS  int64  `json:"error_ns"`
+	Change    string     `json:"change"`
+	Command   string     `json:"command"` // "": no command makes it
+	BeforeNS  int64      `json:"before_ns"`
+	AfterNS   int64      `json:"after_ns"`
+	ErrorNS   int64      `json:"error_ns"`
+	Text      string     `json:"text"`      // for people
+	Kind      string     `json:"kind"`      // of the cause that suggests it
+	Harm      []Harm     `json:"harm"`      // to others, where it is worth telling
+	Confirmed *Confirmed `json:"confirmed"` // null: no such prediction was followed by a recording
 }
 
 // Diagnostic is something that the reader of the result must know.

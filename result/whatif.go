@@ -1,0 +1,52 @@
+package result
+
+// Changed is what replay predicts for one change, or for several that are made together.
+type Changed struct {
+	Changes  []string     `json:"changes"` // in the grammar of --change, made in this order
+	Commands []string     `json:"commands"`
+	Refused  string       `json:"refused,omitempty"` // why the kernel would not do it; then nothing follows
+	Late     []Prediction `json:"late"`
+	Harm     []Harm       `json:"harm"`
+}
+
+// Prediction is what becomes of one wait, in ns of lateness. The recorded wait is BeforeNS;
+// ReplayedNS is what the unchanged replay makes of it, and ErrorNS how far that is from
+// BeforeNS. AfterNS means nothing where Withheld gives a reason.
+type Prediction struct {
+	ID         string `json:"id"`
+	BeforeNS   int64  `json:"before_ns"`
+	ReplayedNS int64  `json:"replayed_ns"`
+	AfterNS    int64  `json:"after_ns"`
+	ErrorNS    int64  `json:"error_ns"`
+	Withheld   string `json:"withheld,omitempty"`
+}
+
+// Harm is what a change does to a task, in two replays: the unchanged one and the changed
+// one. A miss is a job of a periodic or deadline task that takes longer than its period or
+// its deadline: its waits and its work together.
+type Harm struct {
+	Comm         string `json:"comm"`
+	PID          int32  `json:"pid"`
+	Class        string `json:"class"`
+	Prio         Prio   `json:"prio"`
+	P99BeforeNS  int64  `json:"p99_before_ns"`
+	P99AfterNS   int64  `json:"p99_after_ns"`
+	MissesBefore int64  `json:"misses_before"`
+	MissesAfter  int64  `json:"misses_after"`
+	Jobs         int64  `json:"jobs"` // of which misses are counted; 0: it is not periodic
+}
+
+// Confirmed is how far predictions for a mechanism were off from what was recorded
+// afterwards.
+type Confirmed struct {
+	Predictions int   `json:"predictions"`
+	Median      int64 `json:"median_per_mille"`
+	Worst       int64 `json:"worst_per_mille"`
+}
+
+// Refusal is a change that would suggest itself and that the kernel does not make.
+type Refusal struct {
+	Change  string `json:"change"`
+	Command string `json:"command"`
+	Text    string `json:"text"`
+}
