@@ -37,6 +37,10 @@ type Load struct {
 	// nothing stands in the way. The work of tasks has none of it.
 	HandOver event.Time
 
+	// kernelChanged: Kernel is not the recorded one, so that Info.Kernel says nothing of runs.
+	kernelChanged bool
+	posts         []post // of tasks that a change has removed, in order of time
+
 	// Recorded are the waits of the recording, as Wait of a Run.
 	Recorded []Wait
 	Assumed  []Assumption
@@ -77,6 +81,7 @@ type Task struct {
 	// Stopper: it is migration/N, and its work is done by the machine's own stopper.
 	Stopper bool
 	Kernel  bool // a kernel thread, as far as its name tells
+	Removed bool // by a change: it never is there, and its number stays
 	// Exit: what a signal or exit cost is not known to be: OpRun with Dying are the exit.
 	Ops []Op
 }

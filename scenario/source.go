@@ -54,16 +54,16 @@ type Source struct {
 func NewSource(s *Setup) (*Source, error) {
 	src := &Source{setup: s, names: event.NewNames()}
 	src.info = event.Info{Format: "model", Kernel: s.Kernel.Release, Machine: "x86_64", CPUs: s.Machine.Sched.CPUs,
-		Clock: "global", Resolution: 1, TGIDs: s.processes(), Events: emitted(&s.Machine)}
+		Clock: "global", Resolution: 1, TGIDs: s.processes(), Events: Emitted(&s.Machine)}
 	if _, err := src.start(nil); err != nil {
 		return nil, err
 	}
 	return src, nil
 }
 
-// emitted names the events that the model can emit, for who asks which verdicts a trace
+// Emitted names the events that the model can emit, for who asks which verdicts a trace
 // supports.
-func emitted(m *machine.Config) []string {
+func Emitted(m *machine.Config) []string {
 	kinds := []event.Kind{event.SchedSwitch, event.SchedWaking, event.SchedWakeup, event.SchedWakeupNew,
 		event.SchedMigrateTask, event.SchedStatRuntime, event.SchedPISetprio, event.SchedProcessFork,
 		event.SchedProcessExit, event.TaskNewtask, event.TaskRename, event.SignalGenerate,

@@ -1,0 +1,111 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/internal/nearest"
+	"github.com/whylate/whylate/scenario"
+)
+
+// post is a wake that comes at its recorded time, since who made it is not there any more.
+type post struct {
+	at   event.Time
+	task int
+}
+
+// remove takes tasks out of the load. Whom they woke is still woken, at the recorded times,
+// and whom they forked still comes: the load knows how others waited for them, not what these
+// would do without them. Both are noted.
+func (l *Load) remove(c *scenario.Change) error {
+	found, err := l.matching(c)
+	if err != nil {
+		return err
+	}
+	gone := make([]bool, len(l.Tasks))
+	for _, i := range found {
+		if l.Tasks[i].Stopper {
+			return fmt.Errorf("%s belongs to the kernel: nothing can be without it", l.Names.String(l.Tasks[i].Comm))
+		}
+		gone[i] = true
+	}
+	for i := range l.Lines {
+		if line := &l.Lines[i]; line.Thread >= 0 && line.Thread < len(gone) && gone[line.Thread] {
+			return fmt.Errorf("%s handles an interrupt: its device would wait for ever", l.Names.String(l.Tasks[line.Thread].Comm))
+		}
+	}
+	for _, i := range found {
+		l.release(i, gone)
+	}
+	slices.SortStableFunc(l.posts, func(a, b post) int { return int(min(1, max(-1, a.at-b.at))) })
+	return nil
+}
+
+// release takes task i out: what it did for others is done at the recorded time.
+func (l *Load) release(i int, gone []bool) {
+	t := &l.Tasks[i]
+	name := l.Names.String(t.Comm)
+	for j := range t.Ops {
+		op := &t.Ops[j]
+		if op.Kind != OpWake && op.Kind != OpFork || op.Ref < 0 || op.Ref >= len(gone) || gone[op.Ref] {
+			continue
+		}
+		other := &l.Tasks[op.Ref]
+		if op.Kind == OpWake {
+			l.posts = append(l.posts, post{op.At, op.Ref})
+			l.assume("removed_wakes", 1, fmt.Sprintf("%s is not there, and %s is woken all the same, when it was by it", name, l.Names.String(other.Comm)))
+			continue
+		}
+		if len(other.Ops) > 0 {
+			other.Ops[0].At = max(other.Ops[0].At, op.At)
+		}
+		l.assume("removed_forks", 1, fmt.Sprintf("%s is not there, and %s comes all the same, when it was created by it", name, l.Names.String(other.Comm)))
+	}
+	for j := range l.Mutexes {
+		if l.Mutexes[j].Held == i {
+			l.Mutexes[j].Held = -1
+		}
+	}
+	t.Ops, t.Removed = nil, true
+}
+
+// changeMutexes changes mutexes, and what tasks do while they hold them.
+func (l *Load) changeMutexes(c *scenario.Change) error {
+	if len(l.Mutexes) == 0 {
+		return errors.New("no lock is seen in the trace")
+	}
+	var known []string
+	found := false
+	for i := range l.Mutexes {
+		number := strconv.Itoa(i)
+		known = append(known, number)
+		if !c.Matches(number, "all") {
+			continue
+		}
+		found = true
+		if on, ok := c.PI(); ok {
+			l.Mutexes[i].PI = on
+		}
+		if by, ok := c.Held(); ok {
+			for j := range l.Tasks {
+				has := l.Mutexes[i].Held == j
+				for k := range l.Tasks[j].Ops {
+					op := &l.Tasks[j].Ops[k]
+					switch {
+					case (op.Kind == OpLock || op.Kind == OpUnlock) && op.Ref == i:
+						has = op.Kind == OpLock
+					case has && op.Kind == OpRun:
+						op.NS = by.Of(op.NS)
+					}
+				}
+			}
+		}
+	}
+	if !found {
+		return nearest.Unknown("lock of the trace", c.Pattern, append(known, "all"))
+	}
+	return nil
+}
