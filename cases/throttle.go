@@ -7,6 +7,7 @@ import (
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/experiment"
 	"github.com/whylate/whylate/result"
+	"github.com/whylate/whylate/stats"
 )
 
 // readBytes is what dd reads at once in all files.
@@ -67,9 +68,9 @@ var throttleMeasures = []experiment.Measure{
 	lengths("dark", "window: a real-time task could run and none did", "max"),
 	{Name: "dark_n", Title: "windows of 0.5 ms or more"},
 	lengths("response", "the application, from due to done", "max"),
-	{Name: "missed_ppm", Title: "its rounds that were over too late", Assume: experiment.Normal},
-	{Name: "rt_ppm", Title: "CPU of real-time tasks while reading", Assume: experiment.Normal},
-	{Name: "read_bytes_per_s", Title: "reading", Assume: experiment.Normal},
+	{Name: "missed_ppm", Title: "its rounds that were over too late", Assume: stats.Normal},
+	{Name: "rt_ppm", Title: "CPU of real-time tasks while reading", Assume: stats.Normal},
+	{Name: "read_bytes_per_s", Title: "reading", Assume: stats.Normal},
 }
 
 const rtPeriodNS = second

@@ -8,7 +8,7 @@
 //     out.
 //  3. For each variant the run with the longest wait is run once more and that wait is
 //     explained from its events, as `whylate explain` would.
-//  4. The numbers of the runs are samples: package golang.org/x/perf/benchmath gives
+//  4. The numbers of the runs are samples: package stats gives
 //     medians or means with their intervals and the tests against the first variant.
 //
 // A run depends on its variant and seed alone, and results are put together in their order,

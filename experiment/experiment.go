@@ -8,6 +8,7 @@ import (
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/result"
 	"github.com/whylate/whylate/scenario"
+	"github.com/whylate/whylate/stats"
 )
 
 // Experiment is a scenario to be run in variants.
@@ -38,7 +39,7 @@ type Variant struct {
 // Measure is a number that a Watcher takes. Its name ends in the unit.
 type Measure struct {
 	Name, Title string
-	Assume      Assumption
+	Assume      stats.Assumption
 }
 
 // Context is what a Watcher may know before its run begins.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/scenario"
+	"github.com/whylate/whylate/stats"
 )
 
 // fixed is a load without anything random: ctl waits for hog, which takes 2 of every 8 ms.
@@ -130,7 +131,7 @@ func (c *counting) Values(end event.Time) map[string]int64 {
 func TestSameOnAnyNumberOfProcessors(t *testing.T) {
 	run := func() []*Outcome {
 		watch := func(*Context) Watcher { return &counting{} }
-		measures := []Measure{{Name: "wakes", Title: "wakes"}, {Name: "end_ns", Title: "end", Assume: Normal}}
+		measures := []Measure{{Name: "wakes", Title: "wakes"}, {Name: "end_ns", Title: "end", Assume: stats.Normal}}
 		list := []*Experiment{
 			{Scenario: "random", Plan: random, Seeds: 6, Variants: []Variant{{Name: "a"}, {Name: "b", Changes: []string{"set HZ=1000"}}}, Watch: watch, Measures: measures},
 			{Scenario: "test.json", Plan: read(fixed), Seeds: 6, Variants: []Variant{{Name: "a"}}}}

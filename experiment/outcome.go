@@ -5,6 +5,7 @@ import (
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/result"
+	"github.com/whylate/whylate/stats"
 )
 
 // outcome puts together what the trials of x gave.
@@ -49,8 +50,8 @@ func (t *trial) result(first *trial) result.Variant {
 		p := tasks[k]
 		r := p.result(t.random)
 		if b := base[k]; b != nil {
-			r.AgainstP99 = differ(b.p99, p.p99, Nothing, t.random)
-			r.AgainstMax = differ(b.max, p.max, Nothing, t.random)
+			r.AgainstP99 = stats.Differ(b.p99, p.p99, stats.Nothing, t.random)
+			r.AgainstMax = stats.Differ(b.max, p.max, stats.Nothing, t.random)
 		}
 		v.Tasks = append(v.Tasks, r)
 	}
@@ -66,7 +67,7 @@ func (t *trial) measure(v *result.Variant, first *trial, m *Measure) {
 	if len(values) == 0 {
 		return
 	}
-	e := estimate(values, m.Assume, t.random)
+	e := stats.Estimate(values, m.Assume, t.random)
 	v.Measures[m.Name] = e.Center
 	if !t.random && t == first {
 		return
@@ -80,7 +81,7 @@ func (t *trial) measure(v *result.Variant, first *trial, m *Measure) {
 	if t == first {
 		return
 	}
-	if d := differ(first.values(m.Name), values, m.Assume, t.random); d != nil {
+	if d := stats.Differ(first.values(m.Name), values, m.Assume, t.random); d != nil {
 		if v.Against == nil {
 			v.Against = map[string]result.Difference{}
 		}

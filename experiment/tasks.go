@@ -8,6 +8,7 @@ import (
 	"github.com/whylate/whylate/explain"
 	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/result"
+	"github.com/whylate/whylate/stats"
 )
 
 // pooled is a task over all runs of a variant. The pid finds it again in another one, where it
@@ -89,5 +90,5 @@ func (r *row) urgent() int {
 func (p *pooled) result(random bool) result.Varied {
 	return result.Varied{Comm: p.comm, PID: int32(p.pid), Class: p.class.String(), Prio: result.Prio(p.prio),
 		Wakeup: explain.Waits(&p.wakeup), Preempted: explain.Waits(&p.preempted), Timer: explain.Waits(&p.rounds.latency), Misses: p.rounds.misses,
-		RunP99: estimate(p.p99, Nothing, random), RunMax: estimate(p.max, Nothing, random)}
+		RunP99: stats.Estimate(p.p99, stats.Nothing, random), RunMax: stats.Estimate(p.max, stats.Nothing, random)}
 }

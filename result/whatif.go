@@ -1,5 +1,15 @@
 package result
 
+// WhatIf is the answer of `whylate whatif --json`, schema whylate.whatif/1: what explain tells
+// of the recording, and what replay predicts for each set of changes.
+type WhatIf struct {
+	Explain           // of the recording; its Schema is that of whatif
+	Changes []Changed `json:"changes"`
+	// Replay says how well the unchanged replay meets the recording.
+	Replay  ReplayedWaits `json:"replay"`
+	Assumed []Diagnostic  `json:"assumed"` // what had to be guessed, how often
+}
+
 // Changed is what replay predicts for one change, or for several that are made together.
 type Changed struct {
 	Changes  []string     `json:"changes"` // in the grammar of --change, made in this order
@@ -7,6 +17,28 @@ type Changed struct {
 	Refused  string       `json:"refused,omitempty"` // why the kernel would not do it; then nothing follows
 	Late     []Prediction `json:"late"`
 	Harm     []Harm       `json:"harm"`
+	// Tasks have the waits of each task in the recording and in both replays.
+	Tasks []ChangedTask `json:"tasks"`
+	// Mechanism is the kind of cause that the changes act on, "" where that is not known, and
+	// Confirmed how far predictions of that sort were off.
+	Mechanism   string       `json:"mechanism,omitempty"`
+	Confirmed   *Confirmed   `json:"confirmed"` // null: none was followed by a recording
+	Diagnostics []Diagnostic `json:"diagnostics"`
+}
+
+// ChangedTask are the wakeup waits of one task: recorded, in the unchanged replay, in the
+// changed one; jobs as Harm counts them.
+type ChangedTask struct {
+	Comm         string `json:"comm"`
+	PID          int32  `json:"pid"`
+	Class        string `json:"class"`
+	Prio         Prio   `json:"prio"`
+	Recorded     Points `json:"recorded"`
+	Replayed     Points `json:"replayed"`
+	Changed      Points `json:"changed"`
+	MissesBefore int64  `json:"misses_before"`
+	MissesAfter  int64  `json:"misses_after"`
+	Jobs         int64  `json:"jobs"` // 0: it is not periodic
 }
 
 // Prediction is what becomes of one wait, in ns of lateness. The recorded wait is BeforeNS;

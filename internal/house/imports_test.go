@@ -40,6 +40,8 @@ var rooms = []room{
 	{name: "cause", may: []string{"event", "kernel", "sysinfo", "timeline", "latency"}},
 	// ftracetext writes the event lines that explain shows as evidence.
 	{name: "explain", may: []string{"event", "kernel", "timeline", "latency", "cause", "result", "trace/ftracetext"}},
+	// experiment compares runs of the model with it, whatif recordings.
+	{name: "stats", may: []string{"result"}},
 	{name: "engine", may: []string{"event"}, std: true, model: true},
 	{name: "sched", may: []string{"event", "kernel"}, std: true, model: true},
 	{name: "machine", may: []string{"event", "kernel", "engine", "sched"}, std: true, model: true},
@@ -52,8 +54,8 @@ var rooms = []room{
 	// whatif asks explain for the late waits and for their causes.
 	{name: "whatif", may: []string{"*"}, model: true},
 	// explain tells why the worst run was late; result has the public form of a comparison.
-	{name: "experiment", may: []string{"event", "kernel", "timeline", "latency", "cause", "result", "explain", "truth", "scenario"}, model: true},
-	{name: "cases", may: []string{"event", "latency", "result", "internal/nearest", "scenario", "experiment", "whatif"}, model: true},
+	{name: "experiment", may: []string{"event", "kernel", "timeline", "latency", "cause", "result", "explain", "stats", "truth", "scenario"}, model: true},
+	{name: "cases", may: []string{"event", "latency", "result", "internal/nearest", "stats", "scenario", "experiment", "whatif"}, model: true},
 	{name: "live", may: []string{"event", "sysinfo", "trace/ringbuf", "trace/tracedat"}},
 	{name: "report", may: []string{"result"}},
 	{name: "internal/demo"},

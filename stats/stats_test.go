@@ -1,4 +1,4 @@
-package experiment
+package stats
 
 import (
 	"math/rand/v2"
@@ -24,7 +24,7 @@ func TestIntervalsHoldTheMedian(t *testing.T) {
 	const trials = 2000
 	held := 0
 	for range trials {
-		e := estimate(draw(r, 10, 0), Nothing, true)
+		e := Estimate(draw(r, 10, 0), Nothing, true)
 		if e.Confidence < 95 {
 			t.Fatalf("a confidence of %d %%", e.Confidence)
 		}
@@ -83,7 +83,7 @@ func TestVerdicts(t *testing.T) {
 		{"not random and equal", []int64{5}, []int64{5}, false, "exact_same", false},
 	} {
 		for _, a := range []Assumption{Nothing, Normal} {
-			d := differ(c.first, c.values, a, c.random)
+			d := Differ(c.first, c.values, a, c.random)
 			if a == Normal && c.name == "three runs" {
 				continue // three may be enough where normality is taken for granted
 			}
@@ -92,7 +92,7 @@ func TestVerdicts(t *testing.T) {
 			}
 		}
 	}
-	if d := differ(nil, low, Nothing, true); d != nil {
+	if d := Differ(nil, low, Nothing, true); d != nil {
 		t.Errorf("nothing to compare with: %+v", d)
 	}
 }
@@ -104,7 +104,7 @@ func TestSmallestIsWhereTheTestTurns(t *testing.T) {
 	for _, a := range []Assumption{Nothing, Normal} {
 		for range 50 {
 			first, values := draw(r, 8, 0), draw(r, 8, 0)
-			d := differ(first, values, a, true)
+			d := Differ(first, values, a, true)
 			if d.Verdict != "none_shown" {
 				continue
 			}
@@ -116,7 +116,7 @@ func TestSmallestIsWhereTheTestTurns(t *testing.T) {
 				for i := range moved {
 					moved[i] += target - d.Delta
 				}
-				return differ(first, moved, a, true).Verdict != "none_shown"
+				return Differ(first, moved, a, true).Verdict != "none_shown"
 			}
 			if s := *d.Smallest + 2; !shown(s) || !shown(-s) { // the mean rounds
 				t.Errorf("%s: a difference of %d is not shown", a.test(), s)
@@ -135,12 +135,12 @@ func TestFewRunsHaveARangeOnly(t *testing.T) {
 		for i := range values {
 			values[i] = int64(10 * i)
 		}
-		e := estimate(values, Nothing, true)
+		e := Estimate(values, Nothing, true)
 		if e.Confidence != want || e.Low < 0 || e.High > int64(10*n) || e.Center < e.Low || e.Center > e.High {
 			t.Errorf("%d runs: %+v, want %d %%", n, e, want)
 		}
 	}
-	if e := estimate([]int64{4, 4}, Nothing, false); e != (result.Estimate{Center: 4, Low: 4, High: 4, Summary: "exact"}) {
+	if e := Estimate([]int64{4, 4}, Nothing, false); e != (result.Estimate{Center: 4, Low: 4, High: 4, Summary: "exact"}) {
 		t.Errorf("not random: %+v", e)
 	}
 }

@@ -1,4 +1,4 @@
-package experiment
+package stats
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 // Assumption says what is believed of the numbers of several runs.
 type Assumption uint8
 
+// The assumptions.
 const (
 	// Nothing: medians, and the Mann-Whitney test. Right for percentiles and maxima.
 	Nothing Assumption = iota
@@ -54,9 +55,9 @@ func allEqual(values []int64) bool {
 	return !slices.ContainsFunc(values, func(v int64) bool { return v != values[0] })
 }
 
-// estimate sums up what the runs of one variant gave. random says whether seeds change
+// Estimate sums up what the runs of one variant gave. random says whether seeds change
 // anything in this comparison: without that equal values are no evidence.
-func estimate(values []int64, a Assumption, random bool) result.Estimate {
+func Estimate(values []int64, a Assumption, random bool) result.Estimate {
 	if len(values) == 0 {
 		return result.Estimate{Summary: "none"}
 	}
@@ -85,8 +86,8 @@ func estimate(values []int64, a Assumption, random bool) result.Estimate {
 
 func round(x float64) int64 { return int64(math.Round(x)) }
 
-// differ compares the runs of a variant with those of the first.
-func differ(first, values []int64, a Assumption, random bool) *result.Difference {
+// Differ compares the runs of a variant with those of the first.
+func Differ(first, values []int64, a Assumption, random bool) *result.Difference {
 	if len(first) == 0 || len(values) == 0 {
 		return nil
 	}
