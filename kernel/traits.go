@@ -15,6 +15,9 @@ const (
 // built with, and which of the scheduler's features are on.
 type Traits struct {
 	Preempt Preempt
+	// PreemptDynamic: a running kernel can change that between none, voluntary and full, in
+	// debugfs (from 5.12 on, on x86; not with PREEMPT_RT).
+	PreemptDynamic bool
 	// Lazy: fair tasks ask each other lazily to leave (Debian's RT patch).
 	Lazy bool
 	// StatRuntimeRT: real-time tasks emit sched_stat_runtime (from 5.16 on), from 6.8 on
@@ -58,11 +61,11 @@ type Traits struct {
 var traits = map[string]Traits{
 	"3.4-rt":  {TickTimer: "tick_sched_timer", Preempt: PreemptRT, GRUBBeforeMax: true, RTRuntimeShare: true, KsoftirqdPriority: 1, RTTimerKeepsGrid: true},
 	"4.11":    {TickTimer: "tick_sched_timer", Preempt: PreemptVoluntary, KsoftirqdFirst: true, GRUBBeforeMax: true, TTWUQueue: true, RTRuntimeShare: true},
-	"6.1":     {TickTimer: "tick_sched_timer", Preempt: PreemptVoluntary, KsoftirqdFirst: true, HandlersIRQsOff: true, StatRuntimeRT: true, GRUBBeforeMax: true, TTWUQueue: true},
+	"6.1":     {TickTimer: "tick_sched_timer", Preempt: PreemptVoluntary, PreemptDynamic: true, KsoftirqdFirst: true, HandlersIRQsOff: true, StatRuntimeRT: true, GRUBBeforeMax: true, TTWUQueue: true},
 	"6.1-rt":  {TickTimer: "tick_sched_timer", Preempt: PreemptRT, SleepersInSoftirq: true, Lazy: true, StatRuntimeRT: true, GRUBBeforeMax: true, RTPushIPI: true, KTimers: true},
-	"6.12":    {TickTimer: "tick_nohz_handler", Preempt: PreemptVoluntary, HandlersIRQsOff: true, StatRuntimeRT: true, StatNoVruntime: true, TTWUQueue: true},
+	"6.12":    {TickTimer: "tick_nohz_handler", Preempt: PreemptVoluntary, PreemptDynamic: true, HandlersIRQsOff: true, StatRuntimeRT: true, StatNoVruntime: true, TTWUQueue: true},
 	"6.12-rt": {TickTimer: "tick_nohz_handler", Preempt: PreemptRT, SleepersInSoftirq: true, Lazy: true, StatRuntimeRT: true, StatNoVruntime: true, RTPushIPI: true, KTimers: true},
-	"6.18":    {TickTimer: "tick_nohz_handler", Preempt: PreemptVoluntary, HandlersIRQsOff: true, StatRuntimeRT: true, StatNoVruntime: true, TTWUQueue: true, ServersCounted: true},
+	"6.18":    {TickTimer: "tick_nohz_handler", Preempt: PreemptVoluntary, PreemptDynamic: true, HandlersIRQsOff: true, StatRuntimeRT: true, StatNoVruntime: true, TTWUQueue: true, ServersCounted: true},
 }
 
 // Traits returns what a model of the profile has to know; the zero Traits for a profile

@@ -35,7 +35,8 @@ func (l *Load) Clone() *Load {
 
 // Change applies one change of the common grammar (scenario.ParseChange). A task is named by
 // its name, its pid or NAME/PID, or by a pattern of one of these; an interrupt by its name,
-// its number or that of its thread; a mutex by its number, or all. What a change leaves open
+// its number or that of its thread; a mutex by its number, or
+// all, and what a task does under its mutexes by the name of the task. What a change leaves open
 // is noted in Assumed. After an error the load must not be used, since a part of the change
 // may be made.
 func (l *Load) Change(text string) error {
@@ -162,6 +163,9 @@ func (l *Load) alter(t *Task, c *scenario.Change) error {
 			t.CPU = cpus[0]
 		}
 		t.Ops = slices.DeleteFunc(t.Ops, func(op Op) bool { return op.Kind == OpCPUs })
+	}
+	if how, ok := c.ExitNormalize(); ok {
+		t.Normalize = &how
 	}
 	if by, ok := c.Work(); ok {
 		for i := range t.Ops {

@@ -1,13 +1,10 @@
 package replay
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/whylate/whylate/event"
-	"github.com/whylate/whylate/internal/nearest"
 	"github.com/whylate/whylate/scenario"
 )
 
@@ -70,42 +67,4 @@ func (l *Load) release(i int, gone []bool) {
 		}
 	}
 	t.Ops, t.Removed = nil, true
-}
-
-// changeMutexes changes mutexes, and what tasks do while they hold them.
-func (l *Load) changeMutexes(c *scenario.Change) error {
-	if len(l.Mutexes) == 0 {
-		return errors.New("no lock is seen in the trace")
-	}
-	var known []string
-	found := false
-	for i := range l.Mutexes {
-		number := strconv.Itoa(i)
-		known = append(known, number)
-		if !c.Matches(number, "all") {
-			continue
-		}
-		found = true
-		if on, ok := c.PI(); ok {
-			l.Mutexes[i].PI = on
-		}
-		if by, ok := c.Held(); ok {
-			for j := range l.Tasks {
-				has := l.Mutexes[i].Held == j
-				for k := range l.Tasks[j].Ops {
-					op := &l.Tasks[j].Ops[k]
-					switch {
-					case (op.Kind == OpLock || op.Kind == OpUnlock) && op.Ref == i:
-						has = op.Kind == OpLock
-					case has && op.Kind == OpRun:
-						op.NS = by.Of(op.NS)
-					}
-				}
-			}
-		}
-	}
-	if !found {
-		return nearest.Unknown("lock of the trace", c.Pattern, append(known, "all"))
-	}
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/scenario"
 	"github.com/whylate/whylate/sched"
+	"github.com/whylate/whylate/workload"
 )
 
 // Load is a recorded trace as a load that the model can run: what every task did between its
@@ -82,6 +83,8 @@ type Task struct {
 	Stopper bool
 	Kernel  bool // a kernel thread, as far as its name tells
 	Removed bool // by a change: it never is there, and its number stays
+	// Normalize is the feature exit_normalize for this task alone, by a change; nil: as all.
+	Normalize *workload.Normalize
 	// Exit: what a signal or exit cost is not known to be: OpRun with Dying are the exit.
 	Ops []Op
 }

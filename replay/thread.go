@@ -142,7 +142,11 @@ const condResched event.Time = 100_000
 // normalize is what the feature exit_normalize makes of a dying task.
 func (p *thread) normalize(m *machine.Machine) {
 	t := p.th.Task
-	switch p.run.setup.Load.Normalize {
+	how := p.run.setup.Load.Normalize
+	if p.task.Normalize != nil {
+		how = *p.task.Normalize
+	}
+	switch how {
 	case workload.NormalizeRT:
 		if t.Attr.Policy == sched.FIFO || t.Attr.Policy == sched.RR {
 			p.setAttr(sched.Attr{Policy: sched.Normal})
