@@ -8,8 +8,8 @@ import (
 	"github.com/whylate/whylate/scenario"
 )
 
-// post is a wake that comes at its recorded time, since who made it is not there any more.
-type post struct {
+// timedPost is a wake that comes at its recorded time, since who made it is not there any more.
+type timedPost struct {
 	at   event.Time
 	task int
 }
@@ -37,7 +37,7 @@ func (l *Load) remove(c *scenario.Change) error {
 	for _, i := range found {
 		l.release(i, gone)
 	}
-	slices.SortStableFunc(l.posts, func(a, b post) int { return int(min(1, max(-1, a.at-b.at))) })
+	slices.SortStableFunc(l.posts, func(a, b timedPost) int { return int(min(1, max(-1, a.at-b.at))) })
 	return nil
 }
 
@@ -52,7 +52,7 @@ func (l *Load) release(i int, gone []bool) {
 		}
 		other := &l.Tasks[op.Ref]
 		if op.Kind == OpWake {
-			l.posts = append(l.posts, post{op.At, op.Ref})
+			l.posts = append(l.posts, timedPost{op.At, op.Ref})
 			l.assume("removed_wakes", 1, fmt.Sprintf("%s is not there, and %s is woken all the same, when it was by it", name, l.Names.String(other.Comm)))
 			continue
 		}

@@ -40,7 +40,7 @@ type Load struct {
 
 	// kernelChanged: Kernel is not the recorded one, so that Info.Kernel says nothing of runs.
 	kernelChanged bool
-	posts         []post // of tasks that a change has removed, in order of time
+	posts         []timedPost // of tasks that a change has removed, in order of time
 
 	// Recorded are the waits of the recording, as Wait of a Run.
 	Recorded []Wait

@@ -43,7 +43,7 @@ type Left struct {
 // sense, or that the kernel of the model refuses.
 func (l *Load) Run(o RunOptions) (*Run, error) {
 	c := newCollector(l, o.Sink)
-	r, err := newRunning(l, c.take)
+	r, err := newRunner(l, c.take)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ const progressEvery event.Time = 100_000_000
 // to give them the keys by which they are found again it asks the run how far a task is.
 type collector struct {
 	load  *Load
-	run   *running
+	run   *runner
 	sink  func(*event.Event)
 	state *timeline.Tracker
 	track *latency.Tracker

@@ -10,7 +10,7 @@ import (
 
 // begin lets the machine be as Task.Begin says, unseen, and runs it up to the moment before
 // Load.From.
-func (r *running) begin() error {
+func (r *runner) begin() error {
 	r.muted = true
 	defer func() { r.muted = false }()
 	l := r.load
@@ -62,7 +62,7 @@ func (r *running) begin() error {
 }
 
 // settle puts a task where it is at Load.From.
-func (r *running) settle(p *thread) error {
+func (r *runner) settle(p *thread) error {
 	t := p.task
 	attr := t.Attr
 	late := attr.Policy == sched.Deadline // it must be allowed to use every CPU
@@ -103,12 +103,12 @@ func (p *thread) beginAsleep() event.State {
 		return event.StateSleeping
 	}
 	p.entered = true
-	return asleep(p.task.Ops[0].State)
+	return sleepState(p.task.Ops[0].State)
 }
 
 // wakes is when the timer of a task that begins asleep expires, on the machine's clock;
 // NoTime: it has none.
-func (r *running) wakes(p *thread) event.Time {
+func (r *runner) wakes(p *thread) event.Time {
 	if len(p.task.Ops) == 0 {
 		return event.NoTime
 	}
@@ -121,7 +121,7 @@ func (r *running) wakes(p *thread) event.Time {
 }
 
 // appear lets a task begin of which nothing shows who made it, at its first operation.
-func (r *running) appear(p *thread) {
+func (r *runner) appear(p *thread) {
 	at := r.load.From
 	if len(p.task.Ops) > 0 {
 		at = max(at, p.task.Ops[0].At)
@@ -130,7 +130,7 @@ func (r *running) appear(p *thread) {
 }
 
 // fork is the fork of a task by parent.
-func (r *running) fork(parent *thread, child int) {
+func (r *runner) fork(parent *thread, child int) {
 	p := &r.threads[child]
 	cpu := parent.th.Task.CPU()
 	th := r.spawn(p, cpu)
@@ -142,14 +142,14 @@ func (r *running) fork(parent *thread, child int) {
 }
 
 // create is a fork by nobody who is known.
-func (r *running) create(p *thread, cpu event.CPU) {
+func (r *runner) create(p *thread, cpu event.CPU) {
 	if th := r.spawn(p, cpu); th != nil {
 		r.m.Start(cpu, th)
 	}
 }
 
 // postLater posts at the recorded times whom a removed task had posted.
-func (r *running) postLater(n int) {
+func (r *runner) postLater(n int) {
 	if n >= len(r.load.posts) {
 		return
 	}
@@ -166,7 +166,7 @@ func (r *running) postLater(n int) {
 
 // spawn makes the thread of p, which is not runnable yet; nil if that is there already, or
 // refused.
-func (r *running) spawn(p *thread, cpu event.CPU) *machine.Thread {
+func (r *runner) spawn(p *thread, cpu event.CPU) *machine.Thread {
 	if p.th != nil || p.task.Removed {
 		return nil
 	}
@@ -182,7 +182,7 @@ func (r *running) spawn(p *thread, cpu event.CPU) *machine.Thread {
 }
 
 // locks lets locks be held and waited for as they are at Load.From.
-func (r *running) locks() {
+func (r *runner) locks() {
 	for i := range r.mutexes {
 		lock := &r.load.Mutexes[i]
 		mu := &r.mutexes[i]
@@ -203,7 +203,7 @@ func (r *running) locks() {
 }
 
 // emitFork is what clone leaves; task_newtask, then sched_process_fork.
-func (r *running) emitFork(parent, child *machine.Thread) {
+func (r *runner) emitFork(parent, child *machine.Thread) {
 	cpu := parent.Task.CPU()
 	var ev event.Event
 	ev.Reset()

@@ -2,7 +2,7 @@ package replay
 
 // startLines lets interrupts come at their recorded times. What they take and whether their
 // device waits for its service is not looked at.
-func (r *running) startLines() error {
+func (r *runner) startLines() error {
 	for i := range r.load.Lines {
 		r.arrive(&r.load.Lines[i], 0)
 	}
@@ -10,7 +10,7 @@ func (r *running) startLines() error {
 }
 
 // arrive lets arrival n of a line come, and then the next one.
-func (r *running) arrive(l *Line, n int) {
+func (r *runner) arrive(l *Line, n int) {
 	if n >= len(l.Arrivals) {
 		return
 	}

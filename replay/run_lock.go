@@ -21,7 +21,7 @@ type mutex struct {
 
 // lock takes mu or waits for it, and is asked again whenever the task wakes.
 func (p *thread) lock(mu *mutex, op *Op) (machine.Step, bool) {
-	block := machine.Step{Kind: machine.StepBlock, State: asleep(op.State)}
+	block := machine.Step{Kind: machine.StepBlock, State: sleepState(op.State)}
 	switch {
 	case mu.pi && p.waits == mu:
 		return block, false // woken by something else
@@ -133,7 +133,7 @@ func (p *thread) before(q *thread) bool {
 // boost gives p the priority of the first waiter of its mutexes, if that is higher than its
 // own, and goes on with the holder of the mutex for which p itself waits;
 // rt_mutex_adjust_prio_chain().
-func (r *running) boost(cpu event.CPU, p *thread) {
+func (r *runner) boost(cpu event.CPU, p *thread) {
 	for p != nil {
 		t := p.th.Task
 		r.m.Sched.Boost(cpu, t, p.donor())

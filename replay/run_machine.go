@@ -10,8 +10,8 @@ import (
 	"github.com/whylate/whylate/scenario"
 )
 
-// running is a load on a machine.
-type running struct {
+// runner is a load on a machine.
+type runner struct {
 	load  *Load
 	setup *scenario.Setup
 	m     *machine.Machine
@@ -48,8 +48,8 @@ func (l *Load) plan() (*scenario.Plan, error) {
 	return p, nil
 }
 
-// newRunning puts the load on its machine, up to the moment before its first event.
-func newRunning(l *Load, sink func(*event.Event)) (*running, error) {
+// newRunner puts the load on its machine, up to the moment before its first event.
+func newRunner(l *Load, sink func(*event.Event)) (*runner, error) {
 	if err := l.check(); err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
@@ -61,7 +61,7 @@ func newRunning(l *Load, sink func(*event.Event)) (*running, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the machine of the trace: %w", err)
 	}
-	r := &running{load: l, setup: setup, sink: sink, living: make(map[event.PID]int), diags: setup.Limits,
+	r := &runner{load: l, setup: setup, sink: sink, living: make(map[event.PID]int), diags: setup.Limits,
 		threads: make([]thread, len(l.Tasks)), mutexes: make([]mutex, len(l.Mutexes))}
 	if err := r.configure(); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func newRunning(l *Load, sink func(*event.Event)) (*running, error) {
 
 // configure completes the machine. The threads of the kernel that a machine would make for
 // itself are tasks of the load as all others.
-func (r *running) configure() error {
+func (r *runner) configure() error {
 	l, cfg := r.load, &r.setup.Machine
 	cfg.Interrupts.KTimers, cfg.Interrupts.SleepersInSoftirq = false, false
 	cfg.Costs.Enqueue = max(l.HandOver, 0)
@@ -110,14 +110,14 @@ func nextOf(at, every, from event.Time) event.Time {
 }
 
 // model is a time of the trace on the machine's clock, trace the reverse.
-func (r *running) model(t event.Time) event.Time { return t - r.zero }
-func (r *running) trace(t event.Time) event.Time { return t + r.zero }
+func (r *runner) model(t event.Time) event.Time { return t - r.zero }
+func (r *runner) trace(t event.Time) event.Time { return t + r.zero }
 
-func (r *running) now() event.Time { return r.trace(r.m.Now()) }
-func (r *running) over() bool      { return r.m.Now() >= r.model(r.load.To) }
+func (r *runner) now() event.Time { return r.trace(r.m.Now()) }
+func (r *runner) over() bool      { return r.m.Now() >= r.model(r.load.To) }
 
 // goOn lets the machine run for ns, at most to the end of the load.
-func (r *running) goOn(ns event.Time) error {
+func (r *runner) goOn(ns event.Time) error {
 	if err := r.m.RunUntil(min(r.m.Now()+ns, r.model(r.load.To))); err != nil {
 		return fmt.Errorf("running the model: %w", err)
 	}
@@ -125,7 +125,7 @@ func (r *running) goOn(ns event.Time) error {
 }
 
 // take is the machine's sink: it moves events to the trace's clock.
-func (r *running) take(ev *event.Event) {
+func (r *runner) take(ev *event.Event) {
 	if r.muted {
 		return
 	}
@@ -140,7 +140,7 @@ func (r *running) take(ev *event.Event) {
 }
 
 // taskOf is the task of the load that has pid now, −1: none.
-func (r *running) taskOf(pid event.PID) int {
+func (r *runner) taskOf(pid event.PID) int {
 	if i, ok := r.living[pid]; ok {
 		return i
 	}
@@ -148,7 +148,7 @@ func (r *running) taskOf(pid event.PID) int {
 }
 
 // post posts a task, on CPU c: if it waits for that it wakes.
-func (r *running) post(c event.CPU, task int) {
+func (r *runner) post(c event.CPU, task int) {
 	t := &r.threads[task]
 	t.posts++
 	if t.waiting() {
@@ -157,12 +157,12 @@ func (r *running) post(c event.CPU, task int) {
 }
 
 // refused notes what the model's kernel did not let a task do, which the recorded did.
-func (r *running) refused(p *thread, err error) {
+func (r *runner) refused(p *thread, err error) {
 	r.diags = event.Diagnose(r.diags, "verdict", 1, fmt.Sprintf("%s/%d: %v", r.load.Names.String(p.task.Comm), p.task.PID, err))
 }
 
 // left lists who has not done all of its script.
-func (r *running) left() []Left {
+func (r *runner) left() []Left {
 	var list []Left
 	for i := range r.threads {
 		p := &r.threads[i]

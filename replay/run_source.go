@@ -7,21 +7,21 @@ import (
 	"github.com/whylate/whylate/scenario"
 )
 
-// Source is the run of a load as a source of events, for who reads a file otherwise. Every
+// RunSource is the run of a load as a source of events, for who reads a file otherwise. Every
 // stream runs the model anew and yields the same events, on the clock of the trace.
-type Source struct {
+type RunSource struct {
 	load *Load
 	info event.Info
 }
 
 // Source returns the run of the load as a source. The load must not be changed afterwards.
 // Errors are those of Run.
-func (l *Load) Source() (*Source, error) {
-	r, err := newRunning(l, func(*event.Event) {})
+func (l *Load) Source() (*RunSource, error) {
+	r, err := newRunner(l, func(*event.Event) {})
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{load: l, info: l.Info}
+	s := &RunSource{load: l, info: l.Info}
 	s.info.Format = "model"
 	s.info.CPUs = r.m.CPUs()
 	s.info.Resolution = 1
@@ -33,18 +33,18 @@ func (l *Load) Source() (*Source, error) {
 }
 
 // Info describes the run as a reader describes its file.
-func (s *Source) Info() *event.Info { return &s.info }
+func (s *RunSource) Info() *event.Info { return &s.info }
 
 // Names resolves the names of the events.
-func (s *Source) Names() *event.Names { return s.load.Names }
+func (s *RunSource) Names() *event.Names { return s.load.Names }
 
 // Close releases nothing: the model holds no files.
-func (s *Source) Close() error { return nil }
+func (s *RunSource) Close() error { return nil }
 
 // Events lets the load begin.
-func (s *Source) Events(o event.Options) (event.Stream, error) {
+func (s *RunSource) Events(o event.Options) (event.Stream, error) {
 	st := &stream{src: s, opts: o, slice: firstSlice}
-	r, err := newRunning(s.load, st.take)
+	r, err := newRunner(s.load, st.take)
 	if err != nil {
 		return nil, err
 	}
@@ -65,9 +65,9 @@ const (
 // stream pulls events out of a run: the model goes on for a while whenever the last ones are
 // used up.
 type stream struct {
-	src    *Source
+	src    *RunSource
 	opts   event.Options
-	run    *running
+	run    *runner
 	buf    []event.Event
 	at     int
 	slice  event.Time

@@ -11,7 +11,7 @@ import (
 
 // thread follows the script of a task; it is the machine's Program of it.
 type thread struct {
-	run   *running
+	run   *runner
 	task  *Task
 	index int
 	th    *machine.Thread // nil: it is not there yet, or never
@@ -89,7 +89,7 @@ func (p *thread) do(m *machine.Machine, op *Op) (step machine.Step, over bool) {
 			p.posts--
 			return p.proceed(), true
 		}
-		return machine.Step{Kind: machine.StepBlock, State: asleep(op.State)}, false
+		return machine.Step{Kind: machine.StepBlock, State: sleepState(op.State)}, false
 	case OpWake:
 		r.post(p.th.Task.CPU(), op.Ref)
 	case OpYield:
@@ -112,8 +112,8 @@ func (p *thread) do(m *machine.Machine, op *Op) (step machine.Step, over bool) {
 	return p.proceed(), true
 }
 
-// asleep is a state in which a task sleeps.
-func asleep(s event.State) event.State {
+// sleepState is a state in which a task sleeps.
+func sleepState(s event.State) event.State {
 	if s.Runnable() || s.Dead() || s&event.StateUnknown != 0 {
 		return event.StateSleeping
 	}
@@ -177,7 +177,7 @@ func (p *thread) sleep(m *machine.Machine, op *Op) (machine.Step, bool) {
 	if p.until <= m.Now() {
 		return p.proceed(), true
 	}
-	return machine.Step{Kind: machine.StepSleep, NS: p.until, State: asleep(op.State)}, false
+	return machine.Step{Kind: machine.StepSleep, NS: p.until, State: sleepState(op.State)}, false
 }
 
 // due is when the sleep that the task is in was to end, on the trace's clock; NoTime: nobody
