@@ -14,6 +14,8 @@ type cpu struct {
 	work    engine.Handle // the end of that
 	busy    event.Time    // until when it is at its own work, with interrupts off
 	hard    *Line         // whose handler that work is, nil: none
+	script  *scripts      // interrupts whose times are given, nil: there never were any
+	handAt  event.Time    // until when a wake is on its way to the switch; Config.HandOver
 	stolen  event.Time    // until when the hypervisor has it
 	own     LayerKind     // what the own work is for
 	soft    *softirqs     // nil: there never were any
@@ -50,6 +52,10 @@ func (m *Machine) advance(c event.CPU) {
 			m.endHard(c)
 			continue
 		}
+		if s := cp.script; s != nil && s.hard != nil {
+			m.goOnHandler(c, s)
+			continue
+		}
 		if cp.held {
 			cp.held = false
 			m.goOn(c, m.Sched.Curr(c).Data.(*Thread))
@@ -57,6 +63,12 @@ func (m *Machine) advance(c event.CPU) {
 		}
 		if len(cp.irqs) > 0 && m.irqsOn(cp) {
 			m.serveFirst(c)
+			continue
+		}
+		if s := cp.script; s != nil && s.inSoftirq() {
+			if m.scriptedSoftirqs(c, s) {
+				return
+			}
 			continue
 		}
 		if s := cp.soft; s != nil {
@@ -79,6 +91,10 @@ func (m *Machine) advance(c event.CPU) {
 			continue
 		}
 		if preempt, should := m.shouldSchedule(c, th); should {
+			if cp.handAt > m.now {
+				m.handOver(c)
+				return
+			}
 			if th == nil {
 				m.startTick(c)
 				if !m.leaveIdle(c) {
@@ -171,6 +187,9 @@ func (m *Machine) pause(c event.CPU) {
 	cp := &m.cpus[c]
 	if cp.soft != nil {
 		cp.soft.stop(m)
+	}
+	if cp.script != nil {
+		cp.script.stop(m)
 	}
 	th := cp.running
 	if th == nil {

@@ -18,6 +18,10 @@
 // others, changes its attributes) and says what comes: run, sleep, block, yield, exit.
 // Work has a Mode: user mode, kernel mode, preemption off, interrupts off, softirqs off.
 //
+// A recorded load says when its interrupts came (scripted.go), when its CPUs stood still
+// (StealAt), what migration/N did (AddStopper), and what a wake took to the switch
+// (handover.go); Sched.StartRTPeriod and SetRTUsed say where the throttling stood.
+//
 // What lies over the current task of a CPU is its Layer: an interrupt, softirqs, the
 // machine's own work, a hypervisor. Together with tasks and idleness the layers are all of
 // the time.

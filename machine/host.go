@@ -87,21 +87,41 @@ const lastPID event.PID = 1<<22 - 1
 func (m *Machine) Stopper(c event.CPU) *sched.Task {
 	cp := &m.cpus[c]
 	if cp.stopper == nil {
-		task := m.Sched.NewStopper(c, lastPID-ownStopper*mostOwn-event.PID(c), m.Names.Intern("migration/"+strconv.Itoa(int(c))))
-		cp.stopper = m.adopt(task, ProgramFunc(stop))
+		m.AddStopper(c, lastPID-ownStopper*mostOwn-event.PID(c), nil)
 	}
 	return cp.stopper.Task
 }
 
-// stop is the program of migration/N; cpu_stopper_thread().
-func stop(m *Machine, th *Thread) Step {
+// AddStopper makes migration/N of c, asleep, which the scheduler makes itself where it needs
+// it for the first time. A program that is not nil does other work of the stopper: it is
+// asked when the scheduler has none left, its steps run with preemption off, and it blocks
+// when there is nothing to do. There is one stopper for each CPU, so it must not be called
+// twice, nor behind the first migration.
+func (m *Machine) AddStopper(c event.CPU, pid event.PID, other Program) *Thread {
+	task := m.Sched.NewStopper(c, pid, m.Names.Intern("migration/"+strconv.Itoa(int(c))))
+	th := m.adopt(task, &stopper{other})
+	m.cpus[c].stopper = th
+	return th
+}
+
+// stopper is the program of migration/N.
+type stopper struct{ other Program }
+
+// Next does what there is to do; cpu_stopper_thread().
+func (s *stopper) Next(m *Machine, th *Thread) Step {
 	c := th.Task.CPU()
-	done, w := m.Sched.RunStopWork(c)
-	if !done {
+	if done, w := m.Sched.RunStopWork(c); done {
+		m.charge(c, &w)
+		return Step{Kind: StepRun, Mode: PreemptOff}
+	}
+	if s.other == nil {
 		return Step{Kind: StepBlock}
 	}
-	m.charge(c, &w)
-	return Step{Kind: StepRun, Mode: PreemptOff}
+	step := s.other.Next(m, th)
+	if step.Kind == StepRun {
+		step.Mode = PreemptOff
+	}
+	return step
 }
 
 // shape is how the context of an event looks: in the kernel that says it the preemption
@@ -142,6 +162,9 @@ func (m *Machine) Emit(c event.CPU, ev *event.Event) {
 			ev.PreemptDepth++
 		}
 		irqsOff = irqsOff || th.mode == IRQsOff
+	}
+	if s := m.cpus[c].script; s != nil && s.begun {
+		ev.Flags |= event.SoftIRQ
 	}
 	if s := m.cpus[c].soft; s != nil && s.inIRQ.begun || th != nil && th.pass != nil && th.pass.begun {
 		ev.Flags |= event.SoftIRQ

@@ -34,10 +34,16 @@ func (m *Machine) Layer(c event.CPU) Layer {
 		return Layer{Kind: LayerStolen}
 	case cp.hard != nil:
 		return Layer{Kind: LayerIRQ, IRQ: cp.hard.irq.Number, Name: cp.hard.name}
+	case cp.script != nil && cp.script.hard != nil:
+		return Layer{Kind: LayerIRQ, IRQ: cp.script.hard.Number, Name: cp.script.hard.Name}
 	case cp.busy > m.now:
 		return Layer{Kind: cp.own}
 	case cp.soft != nil && cp.soft.inIRQ.begun:
 		return Layer{Kind: LayerSoftirq, Vec: cp.soft.inIRQ.vec}
+	case cp.script != nil && cp.script.inSoftirq():
+		return Layer{Kind: LayerSoftirq, Vec: cp.script.soft[0].Number}
+	case cp.handAt > m.now:
+		return Layer{Kind: LayerOwn}
 	}
 	if th, _ := m.Sched.Curr(c).Data.(*Thread); th != nil && !m.rt() && th.pass != nil && th.pass.begun && !isDaemon(th) {
 		return Layer{Kind: LayerSoftirq, Vec: th.pass.vec} // where it turned them on again
@@ -50,6 +56,8 @@ func (m *Machine) Layer(c event.CPU) Layer {
 func (m *Machine) SoftirqBelow(c event.CPU) (vec int64, ok bool) {
 	if cp := &m.cpus[c]; cp.soft != nil && cp.soft.inIRQ.begun {
 		return cp.soft.inIRQ.vec, true
+	} else if cp.script != nil && cp.script.inSoftirq() {
+		return cp.script.soft[0].Number, true
 	}
 	if th, _ := m.Sched.Curr(c).Data.(*Thread); th != nil && !m.rt() && th.pass != nil && th.pass.begun && !isDaemon(th) {
 		return th.pass.vec, true

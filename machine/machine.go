@@ -30,6 +30,10 @@ type Config struct {
 	Interrupts Interrupts
 	// Without are kinds of events that are not made, as if nobody had recorded them.
 	Without event.KindSet
+	// HandOver is what it takes, beside Costs, from a wake to the switch to the woken task
+	// where that goes first; idle CPUs take it too. The work of the current task does not go
+	// on meanwhile, interrupts are served. It is not taken where who runs leaves by itself.
+	HandOver event.Time
 	// Seed is of all random lengths and distances of interrupts and devices.
 	Seed uint64
 	// IdleStates are what an idle CPU may enter, from the lightest to the deepest; none: idle
@@ -78,6 +82,7 @@ const (
 	itemReady                  // Arg: CPU. It is done with its own work.
 	itemCall                   // Arg: index in calls
 	itemSoftirq                // Arg: CPU. The softirq in interrupt context is done.
+	itemScript                 // Arg: CPU. A piece of a scripted softirq is done.
 	itemSteal                  // Arg: steal and CPU. The hypervisor takes it away.
 	itemArrival                // Arg: line. An interrupt that comes by itself.
 	itemRaise                  // Arg: device. It raises its interrupt.
@@ -257,6 +262,8 @@ func (m *Machine) handle(it engine.Item) {
 		m.call(it.Arg)
 	case itemSoftirq:
 		m.softirqDone(event.CPU(it.Arg))
+	case itemScript:
+		m.scriptedDone(event.CPU(it.Arg))
 	case itemSteal:
 		m.steal(event.CPU(it.Arg&(1<<32-1)), int(it.Arg>>32))
 	case itemArrival:

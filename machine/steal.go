@@ -44,18 +44,33 @@ func (m *Machine) planSteal(c event.CPU, i int, length event.Time) {
 	m.queue.Push(engine.Item{At: at, Rank: rankTimer, What: itemSteal, Arg: int64(c) | int64(i)<<32})
 }
 
-// steal takes c away. Whatever it was doing goes on later by as much; interrupts wait.
+// steal takes c away for a drawn length. Whatever it was doing goes on later by as much; interrupts wait.
 func (m *Machine) steal(c event.CPU, i int) {
-	cp := &m.cpus[c]
 	length := m.cfg.Steals[i].Length.draw(m.steals[i*len(m.cpus)+int(c)])
 	if length > 0 {
-		if cp.running != nil && cp.running.mode == IRQsOff {
-			cp.held = true
-		}
-		m.pause(c)
-		cp.stolen = max(cp.stolen, m.now) + length
-		cp.busy = max(cp.busy, m.now) + length
-		m.ask(c)
+		m.takeAway(c, length)
 	}
 	m.planSteal(c, i, length)
+}
+
+// takeAway takes c away for so long.
+func (m *Machine) takeAway(c event.CPU, length event.Time) {
+	cp := &m.cpus[c]
+	if cp.running != nil && cp.running.mode == IRQsOff {
+		cp.held = true
+	}
+	m.pause(c)
+	cp.stolen = max(cp.stolen, m.now) + length
+	cp.busy = max(cp.busy, m.now) + length
+	m.ask(c)
+}
+
+// StealAt takes c away from the time from on until to, as a Steal does whose times are given.
+// What of it has passed, or lies in another one, is not taken again.
+func (m *Machine) StealAt(c event.CPU, from, to event.Time) {
+	m.At(from, func() {
+		if length := to - max(m.now, m.cpus[c].stolen); length > 0 {
+			m.takeAway(c, length)
+		}
+	})
 }

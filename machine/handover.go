@@ -1,0 +1,24 @@
+package machine
+
+import (
+	"github.com/whylate/whylate/engine"
+	"github.com/whylate/whylate/event"
+)
+
+// beginHandOver notes that th was woken and takes the CPU HandOver later, if it goes first
+// there. One that is on its way already takes whoever is woken meanwhile along.
+// A remote wake may be finished by the CPU that it is for, so nothing is asked there yet.
+func (m *Machine) beginHandOver(from event.CPU, th *Thread) {
+	c := th.Task.CPU()
+	if cp := &m.cpus[c]; cp.handAt <= m.now && (c != from || m.Sched.NeedResched(c) || m.Sched.NeedReschedLazy(c)) {
+		cp.handAt = m.now + m.cfg.HandOver
+	}
+}
+
+// handOver lets c do nothing but interrupts until a woken task may have it.
+func (m *Machine) handOver(c event.CPU) {
+	m.pause(c)
+	cp := &m.cpus[c]
+	m.queue.Cancel(cp.ready)
+	cp.ready = m.queue.Push(engine.Item{At: cp.handAt, Rank: rankWork, What: itemReady, Arg: int64(c)})
+}
