@@ -48,12 +48,8 @@ func (m *Machine) advance(c event.CPU) {
 			m.awaitReady(c)
 			return
 		}
-		if cp.hard != nil {
-			m.endHard(c)
-			continue
-		}
-		if s := cp.script; s != nil && s.hard != nil {
-			m.goOnHandler(c, s)
+		if cp.inHandler() {
+			m.workedOn(c)
 			continue
 		}
 		if cp.held {

@@ -46,7 +46,7 @@ func (m *Machine) target(it *engine.Item) event.CPU {
 
 // irqsOn reports whether a CPU would serve an interrupt now.
 func (m *Machine) irqsOn(cp *cpu) bool {
-	return cp.busy <= m.now && cp.hard == nil && !cp.held && (cp.script == nil || cp.script.hard == nil) && (cp.running == nil || cp.running.mode != IRQsOff)
+	return cp.busy <= m.now && !cp.inHandler() && !cp.held && (cp.running == nil || cp.running.mode != IRQsOff)
 }
 
 // serveFirst serves the interrupt that waits longest, once its entry is paid for. Timers

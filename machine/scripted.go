@@ -86,11 +86,18 @@ func (m *Machine) workOn(c event.CPU, sc *scripts) {
 	m.leaveIRQ(c)
 }
 
-// goOnHandler is workOn for a CPU that is not in an interrupt in the machine's eyes.
-func (m *Machine) goOnHandler(c event.CPU, sc *scripts) {
+// inHandler reports whether the CPU serves an interrupt that takes time.
+func (cp *cpu) inHandler() bool { return cp.hard != nil || cp.script != nil && cp.script.hard != nil }
+
+// workedOn ends what the handler in service on c was doing.
+func (m *Machine) workedOn(c event.CPU) {
+	if m.cpus[c].hard != nil {
+		m.endHard(c)
+		return
+	}
 	before := m.irq
 	m.irq = c
-	m.workOn(c, sc)
+	m.workOn(c, m.cpus[c].script)
 	m.irq = before
 }
 
