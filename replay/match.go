@@ -1,6 +1,9 @@
 package replay
 
-import "github.com/whylate/whylate/event"
+import (
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/latency"
+)
 
 // Pair is a wait of the recording and the same wait of a run. One of them is nil where the
 // other side has none: a task that did not have to wait there, or did not come so far.
@@ -9,29 +12,74 @@ type Pair struct {
 }
 
 // Match pairs waits by their keys, in the order of these. Both lists must be sorted by key
-// (SortWaits), as those of a Load and of a Run are; the pairs point into them.
+// (SortWaits), as those of a Load and of a Run are; the pairs point into them. Of a task that is
+// taken off its CPU several times between two sleeps the numbers say little, since one time
+// more would move all that follow: of these waits two are a pair if none of either side began
+// closer to the other one.
 func Match(recorded, run []Wait) []Pair {
 	pairs := make([]Pair, 0, max(len(recorded), len(run)))
 	for len(recorded) > 0 || len(run) > 0 {
-		order := 0
+		a, b := sameCycle(recorded), sameCycle(run)
 		switch {
-		case len(recorded) == 0:
-			order = 1
-		case len(run) == 0:
-			order = -1
+		case len(b) == 0:
+			b = nil
+		case len(a) == 0:
+			a = nil
 		default:
-			order = recorded[0].Key.Compare(run[0].Key)
+			x, y := a[0].Key, b[0].Key
+			x.N, y.N = 0, 0
+			if order := x.Compare(y); order < 0 {
+				b = nil
+			} else if order > 0 {
+				a = nil
+			}
 		}
-		var p Pair
-		if order <= 0 {
-			p.Recorded, recorded = &recorded[0], recorded[1:]
-		}
-		if order >= 0 {
-			p.Run, run = &run[0], run[1:]
-		}
-		pairs = append(pairs, p)
+		recorded, run = recorded[len(a):], run[len(b):]
+		pairs = matchCycle(pairs, a, b)
 	}
 	return pairs
+}
+
+// sameCycle is the beginning of a sorted list with one task, cycle and kind.
+func sameCycle(list []Wait) []Wait {
+	n := 0
+	for n < len(list) {
+		k := list[n].Key
+		if k.N = list[0].Key.N; k != list[0].Key {
+			break
+		}
+		n++
+	}
+	return list[:n]
+}
+
+// matchCycle pairs the waits of one task, cycle and kind, in their order.
+func matchCycle(pairs []Pair, recorded, run []Wait) []Pair {
+	i, j := 0, 0
+	for i < len(recorded) || j < len(run) {
+		switch {
+		case j == len(run) || i < len(recorded) && goesAlone(recorded[i:], run[j:]):
+			pairs = append(pairs, Pair{Recorded: &recorded[i]})
+			i++
+		case i == len(recorded) || goesAlone(run[j:], recorded[i:]):
+			pairs = append(pairs, Pair{Run: &run[j]})
+			j++
+		default:
+			pairs = append(pairs, Pair{&recorded[i], &run[j]})
+			i, j = i+1, j+1
+		}
+	}
+	return pairs
+}
+
+// goesAlone reports whether the first of list is not the pair of the first of other, since the
+// one after it is closer to that.
+func goesAlone(list, other []Wait) bool {
+	if len(list) < 2 || list[0].Key.Kind == latency.Wakeup {
+		return list[0].Key.Kind == latency.Wakeup && list[0].Key.N < other[0].Key.N
+	}
+	to := other[0].Woken
+	return distance(list[1].Woken, to) < distance(list[0].Woken, to)
 }
 
 // Times are what the two sides of a pair are compared by, in ns: since the wake was due where

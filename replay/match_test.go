@@ -28,6 +28,51 @@ func TestMatchPairsByKey(t *testing.T) {
 	}
 }
 
+func TestTimesOffTheCPUWithinACycleArePairedByTheirBeginnings(t *testing.T) {
+	taken := func(task int, at ...event.Time) []Wait {
+		var list []Wait
+		for i, t := range at {
+			w := waited(task, 0, 10+t)
+			w.Key.Kind, w.Key.N, w.Woken = latency.Preempted, i, 1000*ms+t
+			w.OnCPU = w.Woken + 10
+			w.End = w.OnCPU
+			list = append(list, w)
+		}
+		return list
+	}
+	const none event.Time = -1
+	for _, c := range []struct {
+		recorded, run []event.Time
+		want          [][2]event.Time
+	}{
+		{[]event.Time{0, 100, 200}, []event.Time{1, 52, 103, 198}, [][2]event.Time{{0, 1}, {none, 52}, {100, 103}, {200, 198}}},
+		{[]event.Time{1, 52, 103, 198}, []event.Time{0, 100, 200}, [][2]event.Time{{1, 0}, {52, none}, {103, 100}, {198, 200}}},
+		{[]event.Time{0, 100}, []event.Time{0, 100, 200, 300}, [][2]event.Time{{0, 0}, {100, 100}, {none, 200}, {none, 300}}},
+		{[]event.Time{0, 100, 200}, []event.Time{205}, [][2]event.Time{{0, none}, {100, none}, {200, 205}}},
+		{nil, []event.Time{7}, [][2]event.Time{{none, 7}}},
+	} {
+		var got [][2]event.Time
+		at := func(w *Wait) event.Time {
+			if w == nil {
+				return none
+			}
+			return w.Woken - 1000*ms
+		}
+		for _, p := range Match(append(taken(0, c.recorded...), waited(1, 0, 1)), append(taken(0, c.run...), waited(1, 0, 1))) {
+			if p.Recorded != nil && p.Recorded.Key.Task == 1 {
+				if p.Run == nil {
+					t.Error("the wait behind them is alone")
+				}
+				continue
+			}
+			got = append(got, [2]event.Time{at(p.Recorded), at(p.Run)})
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%v and %v: %s", c.recorded, c.run, diff)
+		}
+	}
+}
+
 func TestKeysAreOrderedByTaskCycleKindNumber(t *testing.T) {
 	list := []Wait{{Key: WaitKey{1, 0, latency.Wakeup, 0}}, {Key: WaitKey{0, 1, latency.Wakeup, 0}}, {Key: WaitKey{0, 0, latency.Preempted, 1}},
 		{Key: WaitKey{0, 0, latency.Preempted, 0}}, {Key: WaitKey{0, 0, latency.Wakeup, 1}}}
