@@ -188,8 +188,8 @@ func (a *Analysis) blameBudget(c event.CPU, w *window, endSeen bool) {
 	switch {
 	case began && exact && endSeen:
 		w.verdict = Proven
-		least, most := a.budgetOf(c, w, e.At, sum)
-		w.detail += fmt.Sprintf(" (sched_rt_runtime_us is more than %d and at most %d)", least/1000, most/1000)
+		w.least, w.most = a.budgetOf(c, w, e.At, sum)
+		w.detail += fmt.Sprintf(" (sched_rt_runtime_us is more than %d and at most %d)", w.least/1000, w.most/1000)
 	case !began:
 		w.detail += " in the second before"
 		w.needs = append(w.needs, "timer:hrtimer_expire_entry")

@@ -29,6 +29,8 @@ type window struct {
 	// the next.
 	budgetFrom event.Time
 	periods    int64
+	// least and most bound the runtime that was used up, where that is proven.
+	least, most int64
 }
 
 // windowsOf returns the windows of c; none for a CPU without events.

@@ -1,0 +1,135 @@
+package replay
+
+import (
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
+	"github.com/whylate/whylate/sched"
+)
+
+// ownPrio takes in that p is the own priority of s now, without what a lock lends it.
+func (r *reader) ownPrio(s *script, p event.Prio, at event.Time) {
+	if p == event.NoPrio || p == s.prio {
+		return
+	}
+	old := s.prio
+	if s.prio = p; old == event.NoPrio {
+		s.first = p
+		return
+	}
+	op := Op{Kind: OpAttr, At: at, Attr: attrOf(p), By: Inferred}
+	switch {
+	case s.doing != onCPU && s.sleep >= 0 && (s.doing == sleeping || s.doing == woken):
+		s.insert(s.sleep, op) // somebody else changed it in its sleep
+	case s.doing != onCPU:
+		s.add(op)
+	case s.call >= 0:
+		op.By = FromEvents
+		s.insert(s.call, op)
+	case p < old:
+		// Whoever it went after did not take the CPU from it in this run, so it changed early.
+		op.At = s.since
+		s.insert(s.run, op)
+	default:
+		s.add(op)
+	}
+	if !(p.Fair() && old.Fair()) {
+		r.guess.add(classChanged)
+	}
+}
+
+// attrOf is what a priority tells of a task's attributes.
+func attrOf(p event.Prio) sched.Attr {
+	switch {
+	case p.Deadline():
+		return sched.Attr{Policy: sched.Deadline}
+	case p.RealTime():
+		return sched.Attr{Policy: sched.FIFO, Priority: int(min(max(event.MaxRTPrio-1-p, 1), 99))}
+	case p == event.NoPrio:
+		return sched.Attr{}
+	}
+	return sched.Attr{Policy: sched.Normal, Nice: int(min(max(p-event.DefaultPrio, -20), 19))}
+}
+
+// pinned takes in that s comes to CPU c: a fair task is kept on the CPUs that it had.
+func (r *reader) pinned(s *script, c event.CPU) {
+	if r.l.CPUs <= 1 || !s.prio.Fair() || s.pin == c {
+		return
+	}
+	if s.pin == event.NoCPU {
+		s.pin, s.birth = c, c
+		return
+	}
+	s.pin = c
+	op := Op{Kind: OpCPUs, At: s.left, CPUs: []event.CPU{c}, By: Assumed}
+	if s.sleep >= 0 && (s.doing == woken || s.doing == sleeping) {
+		s.insert(s.sleep, op)
+	} else {
+		s.add(op)
+	}
+}
+
+// attributes fills what Load.Tasks says of each task beside its operations.
+func (r *reader) attributes(s *script, t *Task) {
+	task := r.tr.Task(s.id)
+	t.PID, t.TGID, t.Comm = task.PID, task.TGID, task.Comm
+	comm := r.x.Names.String(t.Comm)
+	t.Kernel = kernel.IsKernelThread(comm) || kernel.IsIRQThread(comm)
+	t.Begin, t.CPU = s.begin, s.cpu
+	t.Attr, t.AttrBy = attrOf(s.first), FromEvents
+	if s.first == event.NoPrio {
+		t.AttrBy = Assumed
+	}
+	t.Stopper = s.first == 0 && kernel.IsStopper(comm)
+	if !t.Stopper && len(s.ops) > 0 {
+		r.policy(s, t)
+	}
+	ran := r.x.Tasks[s.id].RanOn
+	t.CPUsBy = Assumed
+	switch {
+	case len(ran) == 1:
+		t.CPUs = []event.CPU{ran[0].CPU}
+	case s.birth != event.NoCPU:
+		t.CPUs = []event.CPU{s.birth}
+	}
+	if t.CPU == event.NoCPU && len(ran) > 0 {
+		t.CPU = ran[0].CPU
+	}
+	t.CPU = max(t.CPU, 0)
+	if r.l.CPUs > 1 && len(ran) > 0 && !t.Stopper {
+		if s.birth != event.NoCPU {
+			r.guess.add(fairPinned)
+		} else {
+			r.guess.add(cpusSeen)
+		}
+	} else if s.first.Fair() && len(s.ops) > 0 {
+		r.guess.add(fairPinned)
+	}
+}
+
+// policy tells SCHED_RR from SCHED_FIFO, which have the same priorities.
+func (r *reader) policy(s *script, t *Task) {
+	any := false
+	set := func(a *sched.Attr) {
+		if a.Policy == sched.FIFO {
+			if any = true; s.rr {
+				a.Policy = sched.RR
+			}
+		}
+	}
+	set(&t.Attr)
+	if any {
+		t.AttrBy = Inferred
+	}
+	for i := range s.ops {
+		set(&s.ops[i].Attr)
+	}
+	for i := range s.in {
+		set(&s.in[i].op.Attr)
+	}
+	switch {
+	case any && s.rr:
+		r.guess.add(policyRR)
+	case any:
+		r.guess.add(policyFIFO)
+	}
+}

@@ -1,0 +1,327 @@
+package replay
+
+import (
+	"sort"
+
+	"github.com/whylate/whylate/cause"
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
+	"github.com/whylate/whylate/latency"
+	"github.com/whylate/whylate/timeline"
+)
+
+// reader writes down what each task of a recording did.
+type reader struct {
+	x    *timeline.Index
+	a    *cause.Analysis
+	look *look
+	tr   *timeline.Tracker
+	lt   *latency.Tracker
+	l    *Load
+
+	cpus  []cpuReader
+	tasks []script // as Load.Tasks
+	index []int32  // in tasks, by timeline.TaskID; −1: an idle task
+	posts []posted
+	waits []rawWait
+	locks locks
+	guess assumptions
+
+	rt      bool // softirqs run in threads
+	waking  event.Kind
+	sleeper event.Name // hrtimer_wakeup
+}
+
+func newReader(x *timeline.Index, a *cause.Analysis, k *look) *reader {
+	r := &reader{x: x, a: a, look: k, l: &Load{CPUs: len(x.CPUs), From: x.From, To: x.To, HandOver: k.over, Tick: a.Tick()}}
+	r.l.Stolen = append(r.l.Stolen, k.stolen...)
+	r.rt = x.Facts.PreemptRT == kernel.Yes
+	r.cpus = make([]cpuReader, len(x.CPUs))
+	for c := range r.cpus {
+		r.cpus[c] = cpuReader{cur: timeline.NoTask, from: event.NoTime, taken: takenOf(x, c, r.rt)}
+	}
+	n := x.Tracker.Tasks()
+	r.index = make([]int32, n)
+	for id := range r.index {
+		r.index[id] = -1
+		if x.Tracker.Task(timeline.TaskID(id)).Idle() {
+			continue
+		}
+		r.index[id] = int32(len(r.tasks))
+		r.tasks = append(r.tasks, script{id: timeline.TaskID(id), index: len(r.tasks), cpu: event.NoCPU, born: event.NoTime,
+			left: event.NoTime, sleep: -1, call: -1, prio: event.NoPrio, first: event.NoPrio, pin: event.NoCPU, birth: event.NoCPU,
+			since: event.NoTime, early: early{at: event.NoTime}})
+	}
+	r.waking = event.SchedWaking
+	if !x.Occurs(event.SchedWaking) {
+		r.waking = event.SchedWakeup
+	}
+	r.sleeper = x.Names.Intern("hrtimer_wakeup")
+	return r
+}
+
+// script returns the task numbered id, nil for an idle or an unknown one.
+func (r *reader) script(id timeline.TaskID) *script {
+	if id < 0 || int(id) >= len(r.index) || r.index[id] < 0 {
+		return nil
+	}
+	return &r.tasks[r.index[id]]
+}
+
+// push takes in the next event of the third pass.
+func (r *reader) push(ev *event.Event, step timeline.Step) {
+	if ev.CPU < 0 || int(ev.CPU) >= len(r.cpus) {
+		return
+	}
+	if step.BrokenFrom != event.NoTime {
+		r.lose(ev.CPU, step.BrokenFrom, ev.Time)
+	}
+	// A wait that ends here is told before anything else becomes of its task.
+	r.lt.Push(ev, step)
+	if cur := r.tr.CPU(ev.CPU).Current; cur != nil && cur.ID != r.cpus[ev.CPU].cur && ev.Kind != event.SchedSwitch {
+		r.learn(ev.CPU, cur, ev.Time)
+	}
+	if ev.Kind == r.waking && step.Task != nil {
+		r.wake(ev, step.Task)
+	}
+	switch ev.Kind {
+	case event.SchedSwitch:
+		r.schedSwitch(ev, step)
+	case event.SchedWakeup:
+		if s := r.taskOf(step.Task); s != nil && s.doing == onCPU {
+			r.unwake(s)
+		}
+	case event.SchedWakeupNew:
+		if s := r.taskOf(step.Task); s != nil {
+			r.fork(ev, s)
+		}
+	case event.SchedProcessFork, event.TaskNewtask:
+		if s := r.taskOf(step.Next); s != nil && (s.doing == unheard || s.doing == newborn) {
+			s.doing, s.begin = newborn, BeginNew
+			if !r.x.Occurs(event.SchedWakeupNew) && ev.Kind == event.SchedProcessFork {
+				r.fork(ev, s)
+			}
+		}
+	case event.SchedPISetprio:
+		r.setprio(ev, step)
+	case event.SysEnter:
+		if kernel.IsClassSyscall(r.l.Info.Machine, ev.Arg, r.x.Names.String(ev.Name)) {
+			if s := r.taskOf(step.Task); s != nil {
+				r.until(ev.CPU, ev.Time)
+				s.call = len(s.ops)
+			}
+		}
+	}
+}
+
+func (r *reader) taskOf(t *timeline.Task) *script {
+	if t == nil {
+		return nil
+	}
+	return r.script(t.ID)
+}
+
+// learn takes in that t has CPU c: seen without a switch, or as the one that leaves.
+func (r *reader) learn(c event.CPU, t *timeline.Task, at event.Time) {
+	cp := &r.cpus[c]
+	begin := BeginReady
+	if cp.from == event.NoTime {
+		cp.from, begin = r.x.From, BeginRunning
+	} else {
+		r.until(c, at)
+	}
+	cp.cur = t.ID
+	s := r.taskOf(t)
+	if s == nil {
+		return
+	}
+	if s.doing == unheard {
+		s.begin, s.cpu = begin, c
+	}
+	r.came(s, c, at)
+}
+
+// came takes in that s is on CPU c from now on.
+func (r *reader) came(s *script, c event.CPU, at event.Time) {
+	s.doing, s.run, s.since, s.call = onCPU, len(s.ops), at, -1
+	s.early.at = event.NoTime
+}
+
+func (r *reader) schedSwitch(ev *event.Event, step timeline.Step) {
+	if step.Next == nil {
+		return
+	}
+	cp := &r.cpus[ev.CPU]
+	if cp.cur != step.Task.ID {
+		r.learn(ev.CPU, step.Task, ev.Time)
+	}
+	r.until(ev.CPU, ev.Time)
+	if s := r.taskOf(step.Task); s != nil {
+		if step.Task.Status == timeline.StatusReady && !step.Task.Yielding && ev.TaskPrio == ev.NextPrio && ev.TaskPrio.RealTime() {
+			s.rr = true
+		}
+		r.leave(s, ev, step.Task)
+	}
+	if s := r.taskOf(step.Next); s != nil {
+		r.arrive(s, ev, step.Next)
+	}
+	cp.cur = step.Next.ID
+}
+
+// leave writes down how s left its CPU.
+func (r *reader) leave(s *script, ev *event.Event, t *timeline.Task) {
+	r.ownPrio(s, t.Base, ev.Time)
+	s.left = ev.Time
+	switch t.Status {
+	case timeline.StatusDead:
+		s.add(Op{Kind: OpExit, At: ev.Time, State: ev.State})
+		s.doing = gone
+	case timeline.StatusBlocked:
+		s.goSleep(ev.Time, ev.State)
+		if e := s.early; e.at != event.NoTime {
+			s.early.at = event.NoTime
+			s.ops[s.sleep].At, s.doing = ev.Time, woken
+			if e.by < 0 {
+				r.posts = append(r.posts, posted{e.at, e.cpu, s.index})
+			}
+			return
+		}
+		r.locks.sleeps(s)
+	case timeline.StatusReady:
+		if t.Yielding {
+			s.add(Op{Kind: OpYield, At: ev.Time})
+		}
+		s.doing = queued
+	default:
+		s.doing = unseen
+	}
+	r.unwake(s)
+}
+
+// arrive writes down how s came to a CPU.
+func (r *reader) arrive(s *script, ev *event.Event, t *timeline.Task) {
+	switch s.doing {
+	case unheard:
+		s.begin, s.cpu = BeginReady, ev.CPU
+	case newborn:
+		s.born, s.cpu = ev.Time, ev.CPU
+	case sleeping:
+		// Nobody was seen to wake it: somebody did, a hand-over ago.
+		op := &s.ops[s.sleep]
+		op.At = max(op.Slept, ev.Time-r.l.HandOver)
+		op.By = Assumed
+		r.posts = append(r.posts, posted{op.At, ev.CPU, s.index})
+		r.guess.add(wakeUnseen)
+	}
+	r.ownPrio(s, t.Base, ev.Time)
+	r.pinned(s, ev.CPU)
+	r.came(s, ev.CPU, ev.Time)
+}
+
+// fork writes down that the current task made s runnable for the first time.
+func (r *reader) fork(ev *event.Event, s *script) {
+	if s.doing != unheard && s.doing != newborn {
+		return
+	}
+	s.begin, s.doing, s.cpu, s.born = BeginNew, woken, ev.Target, ev.Time
+	r.ownPrio(s, r.tr.Task(s.id).Base, ev.Time)
+	if w := r.waker(ev); w != nil {
+		r.until(ev.CPU, ev.Time)
+		w.add(Op{Kind: OpFork, At: ev.Time, Ref: s.index, By: FromEvents})
+		s.born = event.NoTime
+	}
+	r.cpus[ev.CPU].debt += r.l.HandOver
+}
+
+// waker returns the task that does what ev tells, nil where that is an interrupt, the idle
+// task or nobody knows.
+func (r *reader) waker(ev *event.Event) *script {
+	s := r.script(r.cpus[ev.CPU].cur)
+	if s == nil || ev.Flags.InInterrupt() {
+		return nil
+	}
+	if !r.rt && ev.Flags.Has(event.SoftIRQ) && !kernel.IsSoftirqThread(r.x.Names.String(r.tr.Task(s.id).Comm)) {
+		return nil
+	}
+	return s
+}
+
+// wake takes in the wake of t.
+func (r *reader) wake(ev *event.Event, t *timeline.Task) {
+	s := r.taskOf(t)
+	if s == nil {
+		return
+	}
+	w := r.waker(ev)
+	switch s.doing {
+	case onCPU:
+		if w == s {
+			return
+		}
+		r.unwake(s)
+		s.early = early{at: ev.Time, cpu: ev.CPU, by: -1}
+		if w != nil {
+			r.until(ev.CPU, ev.Time)
+			s.early.by, s.early.op = w.index, len(w.ops)
+			w.add(Op{Kind: OpWake, At: ev.Time, Ref: s.index, By: FromEvents})
+		}
+		return
+	case unheard:
+		s.begin, s.cpu = BeginBlocked, ev.Target
+		s.goSleep(r.x.From, event.StateSleeping)
+	case unseen:
+		s.goSleep(max(s.left, r.x.From), event.StateSleeping)
+	case sleeping:
+	default:
+		return
+	}
+	r.until(ev.CPU, ev.Time)
+	r.cpus[ev.CPU].debt += r.l.HandOver
+	s.doing = woken
+	s.ops[s.sleep].At = ev.Time
+	switch {
+	case w != nil && r.locks.given(r, w, s, ev.Time):
+	case w != nil:
+		w.add(Op{Kind: OpWake, At: ev.Time, Ref: s.index, By: FromEvents})
+	default:
+		r.byInterrupt(ev, s)
+	}
+	r.ownPrio(s, t.Base, ev.Time)
+}
+
+// unwake takes back a wake that ended no sleep.
+func (r *reader) unwake(s *script) {
+	if s.early.at == event.NoTime {
+		return
+	}
+	if s.early.by >= 0 {
+		r.tasks[s.early.by].ops[s.early.op] = Op{Kind: OpRun, At: s.early.at}
+	}
+	s.early.at = event.NoTime
+}
+
+// byInterrupt takes in that an interrupt woke s: with its sleep timer, or another way.
+func (r *reader) byInterrupt(ev *event.Event, s *script) {
+	list := r.x.CPUs[ev.CPU].Expiries
+	n := sort.Search(len(list), func(i int) bool { return list[i].At > ev.Time }) - 1
+	switch {
+	case n >= 0 && list[n].Func == r.sleeper && list[n].Woke == s.id && list[n].WokeAt == ev.Time:
+		s.timers = append(s.timers, timerSleep{op: s.sleep, cpu: ev.CPU, expiry: n})
+	case !r.x.Occurs(event.HrtimerExpireEntry) && !r.interrupted(ev):
+		s.timers = append(s.timers, timerSleep{op: s.sleep, cpu: ev.CPU, expiry: -1})
+	default:
+		r.posts = append(r.posts, posted{ev.Time, ev.CPU, s.index})
+	}
+}
+
+// interrupted reports whether the interrupt that recorded ev is one with events: its handler
+// may be over just before the wake of its thread.
+func (r *reader) interrupted(ev *event.Event) bool {
+	list := r.x.CPUs[ev.CPU].IRQs
+	n := sort.Search(len(list), func(i int) bool { return list[i].From > ev.Time }) - 1
+	return n >= 0 && ev.Time-list[n].To <= afterHandler
+}
+
+// afterHandler is how long after irq_handler_exit the kernel may wake the handler's thread in
+// the same interrupt.
+const afterHandler event.Time = 5_000

@@ -1,0 +1,128 @@
+package replay
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/whylate/whylate/cause"
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/latency"
+	"github.com/whylate/whylate/machine"
+	"github.com/whylate/whylate/timeline"
+)
+
+// atOnce is how long a task that should leave its CPU may take to do so before that asks for
+// a reason of its own, as in the causes of a wait.
+const atOnce event.Time = 50_000
+
+// span is a stretch of one CPU's time in which work had a mode of its own.
+type span struct {
+	from, to event.Time
+	mode     machine.Mode
+}
+
+// look is what the waits of a recording tell before its operations are read: how long a
+// switch takes where nothing stands in the way, and where something did.
+type look struct {
+	x *timeline.Index
+	a *cause.Analysis
+
+	overs  []event.Time
+	over   event.Time
+	off    [][]span // by CPU: preemption or interrupts off, in order
+	stolen []Stolen
+}
+
+func newLook(x *timeline.Index, a *cause.Analysis) *look {
+	return &look{x: x, a: a, off: make([][]span, len(x.CPUs))}
+}
+
+// wait takes in one wait.
+func (k *look) wait(w *latency.Wait) {
+	if w.GapFrom != event.NoTime || w.Kind != latency.Wakeup {
+		return
+	}
+	class := cause.ClassOf(w.Base, k.x.Names.String(w.Comm), false)
+	first := class == cause.ClassRT || class == cause.ClassDeadline
+	if long := w.End - w.Woken; long <= atOnce {
+		if first && k.forced(w) {
+			k.overs = append(k.overs, long)
+		}
+		if d := k.a.Due(w); d == event.NoTime || w.Woken-d <= atOnce {
+			return
+		}
+	}
+	if !first {
+		return
+	}
+	k.a.Stretches(w, func(i cause.Interval) {
+		if i.End-i.Start > atOnce {
+			k.stretch(w, &i)
+		}
+	})
+}
+
+// forced reports whether the wake itself made the CPU switch to the task of w: whoever was
+// current could have gone on.
+func (k *look) forced(w *latency.Wait) bool {
+	if w.Open() || w.Waker.CPU != w.CPU || len(w.Moves) > 0 {
+		return false
+	}
+	n := k.x.RunAt(w.CPU, w.Woken)
+	if n < 0 {
+		return false
+	}
+	r := &k.x.CPUs[w.CPU].Runs[n]
+	return r.End == w.OnCPU && r.State.Runnable() && r.Task != w.Task.ID
+}
+
+// stretch takes in one piece of a wait that was too long for a switch.
+func (k *look) stretch(w *latency.Wait, i *cause.Interval) {
+	idle := i.Culprit == timeline.NoTask || k.x.Tracker.Task(i.Culprit).Idle()
+	switch i.Kind.Name {
+	case "preempt_off":
+		k.off[i.CPU] = append(k.off[i.CPU], span{i.Start, i.End, machine.PreemptOff})
+	case "late_wakeup":
+		// The timer's interrupt came late. A task in front of it had interrupts off; if there
+		// was none the CPU itself was away, or slow to leave an idle state.
+		if w.Waker.CPU < 0 || !idle || w.Waker.Context == latency.ContextTask {
+			return
+		}
+		c := w.Waker.CPU
+		if n := k.x.RunAt(c, i.Start); n >= 0 && !k.x.Tracker.Task(k.x.CPUs[c].Runs[n].Task).Idle() {
+			k.off[c] = append(k.off[c], span{i.Start, i.End, machine.IRQsOff})
+			return
+		}
+		k.stolen = append(k.stolen, Stolen{c, i.Start, i.End})
+	case "idle_exit", "unknown":
+		if n := k.x.RunAt(i.CPU, i.Start); n >= 0 && k.x.Tracker.Task(k.x.CPUs[i.CPU].Runs[n].Task).Idle() {
+			k.stolen = append(k.stolen, Stolen{i.CPU, i.Start, i.End})
+		}
+	}
+}
+
+// finish brings what was found in order.
+func (k *look) finish() {
+	if n := len(k.overs); n > 0 {
+		slices.Sort(k.overs)
+		k.over = k.overs[n/2]
+	}
+	for c := range k.off {
+		k.off[c] = apart(k.off[c])
+	}
+}
+
+// apart orders spans by their start and cuts off what overlaps the one before.
+func apart(list []span) []span {
+	sort.SliceStable(list, func(i, j int) bool { return list[i].from < list[j].from })
+	out := list[:0]
+	for _, s := range list {
+		if n := len(out); n > 0 {
+			s.from = max(s.from, out[n-1].to)
+		}
+		if s.to > s.from {
+			out = append(out, s)
+		}
+	}
+	return out
+}

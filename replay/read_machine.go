@@ -1,0 +1,146 @@
+package replay
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
+	"github.com/whylate/whylate/scenario"
+	"github.com/whylate/whylate/timeline"
+)
+
+// machine fills what is known of the machine itself.
+func (r *reader) machine() {
+	l := r.l
+	release := l.Info.Kernel
+	l.Kernel = kernel.ProfileOf(release)
+	if l.Kernel == "" {
+		l.Kernel = r.nearestKernel()
+		r.guess.add(kernelUnknown)
+	}
+	for i := range kernel.Profiles {
+		if p := &kernel.Profiles[i]; p.Name == l.Kernel {
+			l.Preempt = p.Traits().Preempt
+		}
+	}
+	if l.CPUs < l.Info.CPUs {
+		l.CPUs = l.Info.CPUs
+	}
+	l.Zero = l.From
+	if phase, ok := r.tickPhase(); ok {
+		l.Zero -= (l.From - phase) % l.Tick
+		if l.Zero > l.From {
+			l.Zero -= l.Tick
+		}
+	}
+	l.RTPeriod = r.rtPeriod()
+	if l.Tick != event.Time(r.x.Facts.Tick) {
+		l.Values = append(l.Values, scenario.Value{Name: "HZ", To: strconv.FormatInt((1_000_000_000+int64(l.Tick)/2)/int64(l.Tick), 10)})
+	}
+	r.rtRuntime()
+}
+
+// nearestKernel is the profile most like a kernel that has none: of the newest version that is
+// not newer, PREEMPT_RT if threads of the trace say so.
+func (r *reader) nearestKernel() string {
+	rt := r.x.Facts.PreemptRT == kernel.Yes
+	for i := 0; i < r.tr.Tasks() && !rt; i++ {
+		comm := r.x.Names.String(r.tr.Task(timeline.TaskID(i)).Comm)
+		rt = len(comm) > 8 && comm[:8] == "ktimers/"
+	}
+	best := "6.12"
+	if rt {
+		best = "6.12-rt"
+	}
+	if !r.x.Facts.Known {
+		return best
+	}
+	best = ""
+	for i := range kernel.Profiles {
+		p := &kernel.Profiles[i]
+		if p.RT != rt || best != "" && !r.x.Facts.Version.AtLeast(p.Major, p.Minor) {
+			continue
+		}
+		best = p.Name
+	}
+	return best
+}
+
+// tickPhase is a time at which the machine ticked; false: no tick is recorded.
+func (r *reader) tickPhase() (event.Time, bool) {
+	old, now := r.x.Names.Intern("tick_sched_timer"), r.x.Names.Intern("tick_nohz_handler")
+	var on []event.Time
+	for c := range r.x.CPUs {
+		for _, e := range r.x.CPUs[c].Expiries {
+			if e.Func != old && e.Func != now {
+				continue
+			}
+			at := e.At
+			if offset, ok := r.a.TimerOffset(e); ok {
+				at = event.Time(e.Now - offset)
+			}
+			if at -= r.l.From; at >= 0 {
+				on = append(on, at%r.l.Tick)
+			}
+		}
+	}
+	if len(on) == 0 {
+		return 0, false
+	}
+	// A tick can only be late: the phase is the start of the shortest arc that holds three of
+	// four.
+	slices.Sort(on)
+	n, most := len(on), len(on)*3/4
+	best, arc := 0, r.l.Tick
+	for i := range on {
+		end := on[(i+most)%n]
+		if i+most >= n {
+			end += r.l.Tick
+		}
+		if d := end - on[i]; d < arc {
+			best, arc = i, d
+		}
+	}
+	return r.l.From + on[best], true
+}
+
+// rtPeriod is when a period of the real-time budget began, NoTime where that was not seen.
+func (r *reader) rtPeriod() event.Time {
+	timer := r.x.Names.Intern("sched_rt_period_timer")
+	first := event.NoTime
+	for c := range r.x.CPUs {
+		for _, e := range r.x.CPUs[c].Expiries {
+			if e.Func != timer {
+				continue
+			}
+			at := e.At
+			if offset, ok := r.a.TimerOffset(e); ok {
+				at = event.Time(e.Now - offset)
+			}
+			if first == event.NoTime || at < first {
+				first = at
+			}
+			break
+		}
+	}
+	return first
+}
+
+// rtRuntime infers sched_rt_runtime_us: what people write of what the throttling allows.
+func (r *reader) rtRuntime() {
+	least, most, ok := r.a.RTRuntime()
+	standard := r.x.Facts.RTRuntime
+	switch {
+	case !ok || standard > least && standard <= most:
+		return
+	}
+	// The roundest number of µs in (least, most].
+	for step := int64(100_000_000); step >= 1000; step /= 10 {
+		if v := most / step * step; v > least && v > 0 {
+			r.l.Values = append(r.l.Values, scenario.Value{Name: "sched_rt_runtime_us", To: strconv.FormatInt(v/1000, 10)})
+			r.guess.add(rtRuntime)
+			return
+		}
+	}
+}
