@@ -1,7 +1,8 @@
 /* load: the load of a prediction. Every task begins at an instant that was chosen before the
  * recording, so that the model can be told the same instant.
  *   load T0_MS TASK...     T0_MS: CLOCK_MONOTONIC of the common start, in ms; +MS: after a whole second
- *   TASK = NAME:POLICY:START_US:MB:OPS   POLICY = F10 R11 O0 (nice) D3000/10000; START_US after T0
+ *   TASK = NAME:POLICY:START_US:MB:OPS   POLICY = F10 R11 O0 (nice) D3000/10000; START_US after T0;
+ *   F10@2: on CPU 2, F10@*: on all, without @ on CPU 0; a deadline task on all
  * OPS, with commas between them:
  *   bMS            spin for MS by the clock            rUS        US of work (2 instructions are 2 ns)
  *   pP/W/N         N rounds: sleep to the next multiple of P us, note the lateness, W us of work
@@ -176,8 +177,8 @@ int main(int c, char **v)
 			for (long j = 0; j < mb << 20; j += 4096) m[j] = 1;
 		}
 		mlockall(MCL_CURRENT | MCL_FUTURE);
-		cpu_set_t s; CPU_ZERO(&s); CPU_SET(0, &s);
-		if (!getenv("NOPIN") && *f[1] != 'D') sched_setaffinity(0, sizeof s, &s);
+		cpu_set_t s; CPU_ZERO(&s); char *on = strchr(f[1], '@'); CPU_SET(on ? atol(on + 1) : 0, &s);
+		if (!getenv("NOPIN") && *f[1] != 'D' && !(on && on[1] == '*')) sched_setaffinity(0, sizeof s, &s);
 		become(f[1]);
 		long long begin = t0 + atoll(f[2]) * 1000LL;
 		if (now() > begin) { note(k, "TOO LATE", begin, now() - begin); }

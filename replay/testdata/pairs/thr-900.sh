@@ -1,0 +1,4 @@
+. /common.sh; . /pairs.sh
+# 6.1.0-50-rt-amd64, 1 CPU: thr with set sched_rt_runtime_us=900000
+echo 900000 > /proc/sys/kernel/sched_rt_runtime_us; before; rec thr-900 load +0 hi25:R25:0:0:p10000/1000/240 burn22:F22:0:0:b2400
+back
