@@ -26,9 +26,14 @@ func (r *reader) ownPrio(s *script, p event.Prio, at event.Time) {
 		op.By = FromEvents
 		s.insert(s.call, op)
 	case p < old:
-		// Whoever it went after did not take the CPU from it in this run, so it changed early.
+		// Whoever it went after did not take the CPU from it in this run, so it changed early;
+		// but not at its very beginning, where a run could have it before the switch to it.
 		op.At = s.since
-		s.insert(s.run, op)
+		in := insertion{at: s.run, op: op}
+		if s.run < len(s.ops) && s.ops[s.run].Kind == OpRun {
+			in.after = s.ops[s.run].NS / 2
+		}
+		s.in = append(s.in, in)
 	default:
 		s.add(op)
 	}
