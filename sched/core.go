@@ -146,9 +146,18 @@ func (s *Sched) WakeList(c event.CPU) Work {
 	return s.work
 }
 
-// selectTaskRQ asks the class where p should run; select_task_rq(). A CPU that p may not
-// use is replaced by the first that it may.
+// selectTaskRQ asks the class where p should run; select_task_rq(). Where somebody follows a
+// recorded scheduler that says it.
 func (s *Sched) selectTaskRQ(from event.CPU, p *Task, cpu event.CPU, fork bool) event.CPU {
+	if s.follow != nil {
+		return s.follow.Place(p)
+	}
+	return s.chooseTaskRQ(from, p, cpu, fork)
+}
+
+// chooseTaskRQ is the model's own choice. A CPU that p may not use is replaced by the first
+// that it may.
+func (s *Sched) chooseTaskRQ(from event.CPU, p *Task, cpu event.CPU, fork bool) event.CPU {
 	switch {
 	case p.migrateDisabled > 0:
 		return p.cpu

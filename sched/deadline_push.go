@@ -93,7 +93,7 @@ func (s *Sched) pushDLTask(from event.CPU, rq *RQ) bool {
 		return false
 	}
 	later := s.findLockLaterRQ(from, rq, next)
-	if later == nil {
+	if later == nil || !s.mayMove(next, rq, later) {
 		return false
 	}
 	s.moveQueued(from, rq, later, next)
@@ -122,6 +122,9 @@ func (s *Sched) pullDLTask(rq *RQ) {
 		}
 		if p.migrateDisabled > 0 {
 			s.pushCurrent(rq.cpu, src)
+			continue
+		}
+		if !s.mayMove(p, src, rq) {
 			continue
 		}
 		least = p.dl.deadline

@@ -33,6 +33,12 @@ func (s *Sched) OnDecision(f func(*Decision)) { s.decide = f }
 
 // tell hands a pick to who listens.
 func (s *Sched) tell(rq *RQ, prev, next *Task) {
+	s.fillDecision(rq, prev, next)
+	s.decide(&s.decision)
+}
+
+// fillDecision says what could be picked on rq.
+func (s *Sched) fillDecision(rq *RQ, prev, next *Task) {
 	d := &s.decision
 	*d = Decision{At: rq.clock, CPU: rq.cpu, Prev: prev, Next: next, Rule: s.ruleOf(rq, next), Candidates: d.Candidates[:0],
 		Runnable: rq.nrRunning}
@@ -55,7 +61,6 @@ func (s *Sched) tell(rq *RQ, prev, next *Task) {
 	for n := rq.cfs.queue.first; n != nil && len(d.Candidates) < MostCandidates; n = n.next() {
 		add(n.task, n.key, "vruntime")
 	}
-	s.decide(d)
 }
 
 // ruleOf says by which rule its class picks a task.

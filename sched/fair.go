@@ -219,7 +219,7 @@ func (s *Sched) newidleBalance(rq *RQ) bool {
 			}
 			for n := src.cfs.queue.first; n != nil && tried < mostTried; n = n.next() {
 				tried++
-				if p := n.task; !p.onCPU && p.migrateDisabled == 0 && p.mask.has(rq.cpu) {
+				if p := n.task; !p.onCPU && p.migrateDisabled == 0 && p.mask.has(rq.cpu) && s.mayMove(p, src, rq) {
 					s.work.Searched += tried
 					s.moveQueued(rq.cpu, src, rq, p)
 					return true
@@ -244,7 +244,7 @@ func (s *Sched) kickIdle(rq *RQ) {
 		if p.onCPU || p.migrateDisabled > 0 {
 			continue
 		}
-		if c := s.idle.nextAnd(p.mask, 0); c != event.NoCPU {
+		if c := s.idle.nextAnd(p.mask, 0); c != event.NoCPU && s.mayMove(p, rq, s.rqs[c]) {
 			s.moveQueued(rq.cpu, rq, s.rqs[c], p)
 			s.reschedCurr(rq.cpu, s.rqs[c])
 			break

@@ -72,6 +72,8 @@ type Sched struct {
 	idle     cpuMask // CPUs without runnable tasks
 	fairWait cpuMask // CPUs where fair tasks wait
 
+	follow   Follower        // who decides in place of the model; nil: nobody
+	tookTurn bool            // anyDistribute had a choice since AskPlace began
 	decide   func(*Decision) // who wants to know of picks; nil: nobody
 	decision Decision        // that it is shown
 }
@@ -239,6 +241,9 @@ func (s *Sched) subNrRunning(rq *RQ) {
 // update_curr_common().
 func (s *Sched) charge(rq *RQ, p *Task) event.Time {
 	delta := rq.clock - p.execStart
+	if s.follow != nil {
+		delta = s.follow.Charge(rq.cpu, p, delta)
+	}
 	if delta <= 0 {
 		return 0
 	}

@@ -191,6 +191,9 @@ func (s *Sched) anyDistribute(from event.CPU, m cpuMask) event.CPU {
 	if c == event.NoCPU {
 		c = m.first()
 	}
+	if s.follow != nil && m.count() > 1 {
+		s.tookTurn = true
+	}
 	rq.rotor = max(c, 0)
 	return c
 }

@@ -31,7 +31,7 @@ func (s *Sched) pushRTTask(from event.CPU, rq *RQ, pull bool) bool {
 		return false
 	}
 	lowest := s.findLockLowestRQ(from, rq, next)
-	if lowest == nil || s.wasPushed(next) {
+	if lowest == nil || s.wasPushed(next) || !s.mayMove(next, rq, lowest) {
 		return false
 	}
 	s.moveQueued(from, rq, lowest, next)
@@ -103,7 +103,7 @@ func (s *Sched) pullRTTask(rq *RQ) {
 			s.pushCurrent(rq.cpu, src)
 			continue
 		}
-		if s.wasPushed(p) {
+		if s.wasPushed(p) || !s.mayMove(p, src, rq) {
 			continue
 		}
 		s.moveQueued(rq.cpu, src, rq, p)

@@ -51,6 +51,9 @@ func (s *Sched) pickNextTask(rq *RQ, prev *Task) *Task {
 	if next == nil {
 		next = rq.idle
 	}
+	if s.follow != nil {
+		next = s.follow.Pick(rq.cpu, prev, next)
+	}
 	if s.decide != nil {
 		s.tell(rq, prev, next)
 	}
@@ -239,6 +242,9 @@ func (s *Sched) TimerExpired(at event.CPU, t Timer) Work {
 	case TimerHRTick:
 		s.hrtick(s.rqs[t.CPU])
 	case TimerRTPeriod:
+		if s.cfg.RTPeriod <= 0 {
+			break // who follows a trace may see one that this kernel does not have
+		}
 		s.schedRTPeriodTimer(at, t.Group)
 	}
 	return s.work

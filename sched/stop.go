@@ -19,6 +19,9 @@ func (s *Sched) NewStopper(c event.CPU, pid event.PID, comm event.Name) *Task {
 
 // stopOneCPU hands work to the stopper of rq and wakes it; stop_one_cpu_nowait().
 func (s *Sched) stopOneCPU(from event.CPU, rq *RQ, w stopWork) {
+	if s.follow != nil {
+		return // what it did is in the recording
+	}
 	stopper := rq.stop
 	if stopper == nil {
 		stopper = s.host.Stopper(rq.cpu)

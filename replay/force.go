@@ -1,0 +1,266 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
+	"github.com/whylate/whylate/sched"
+	"github.com/whylate/whylate/timeline"
+)
+
+// Force follows the recorded kernel of src decision by decision and asks the model at each
+// what it would have decided: history-forced. The model's queues are those of the kernel, as
+// far as events tell them, whatever the model would have made of them; so one disagreement
+// does not lead to the next.
+//
+// src is read twice. Errors are those of reading it, and a machine that the model cannot be.
+func Force(src Input, o Options) (*Decisions, error) {
+	first, err := lookAhead(src, o)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := first.config(src.Info(), o)
+	if err != nil {
+		return nil, err
+	}
+	return forceWith(src, o, first, cfg)
+}
+
+// forceWith follows src with a scheduler that is configured already.
+func forceWith(src Input, o Options, first *firstSight, cfg sched.Config) (*Decisions, error) {
+	f := newForcer(src, first, cfg)
+	f.begin()
+	if err := eachEvent(src, forceNeeds, o.Progress, f.push); err != nil {
+		return nil, err
+	}
+	f.end()
+	return f.result(), nil
+}
+
+// forceNeeds has the kinds that are followed; those beside the timeline's own show flags or
+// expire timers.
+var forceNeeds = timeline.Needs | event.Kinds(event.HrtimerExpireExit, event.HrtimerCancel, event.IRQHandlerEntry,
+	event.IRQHandlerExit, event.SoftirqEntry, event.SoftirqExit)
+
+// eachEvent reads src once. A damaged end counts as the end, as everywhere.
+func eachEvent(src Input, want event.KindSet, progress func(done, total int64), f func(*event.Event)) error {
+	st, err := src.Events(event.Options{Want: want, Progress: progress})
+	if err != nil {
+		return fmt.Errorf("reading the events: %w", err)
+	}
+	defer st.Close()
+	for {
+		ev, err := st.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("reading the events: %w", err)
+		}
+		f(ev)
+	}
+}
+
+// forcer is the host of a scheduler that follows a trace.
+type forcer struct {
+	sched *sched.Sched
+	names *event.Names
+	state *timeline.Tracker
+	first *firstSight
+	known knownTasks
+
+	serverAttr sched.Attr // of the fair servers
+
+	now    event.Time
+	tasks  []*forced // by timeline.TaskID
+	cpus   []forcedCPU
+	timers []forcedTimer
+	funcs  map[event.Name]timerFunc
+	donors map[event.Prio]*sched.Task
+
+	// What the next Schedule is to pick, and what is known of that choice: quiet, nothing is
+	// counted; doubt, the reason why it cannot be.
+	want  *sched.Task
+	quiet bool
+	doubt string
+	place event.CPU // what Place answers
+	moves []forcedMove
+
+	nextChange int   // of first.changes
+	offset     int64 // of the clock of timers to that of the trace, ns; 0: not known
+
+	scores scores
+}
+
+// forced is what is known of one task.
+type forced struct {
+	id   timeline.TaskID
+	task *sched.Task
+	tl   *timeline.Task
+
+	// Where it waits; a list of each CPU and class, longest-waiting first.
+	prev, next *forced
+	list       *waitList
+	since      event.Time
+
+	// unsure: it may have left its queue unseen. unordered: its place in it was not seen.
+	unsure, unordered bool
+	policySure        bool // FIFO or RR is known
+	paramsSure        bool // deadline parameters are known
+
+	waking  bool // sched_waking came and sched_wakeup did not yet
+	asked   bool // the model was asked where to wake it
+	placed  event.CPU
+	turn    bool
+	wokenAt event.Time
+	wokenBy event.CPU // CPU that executed the last wake
+}
+
+// forcedCPU is what is known of one CPU.
+type forcedCPU struct {
+	waiting [sched.RankIdle + 1]waitList
+	flags   event.Flags // of the last event since its last switch
+	open    openPreempt
+	asked   bool // the model asked it to schedule since this was last cleared
+	// skipped: its last switch passed over a task of a higher class.
+	skipped bool
+	charge  event.Time // recorded and not yet taken
+	change  unseenChange
+	// serverKnown: the state of the fair server does not depend on what was before the trace.
+	serverKnown bool
+	used        event.Time // what its real-time tasks had used at the last charge
+}
+
+func newForcer(src Input, first *firstSight, cfg sched.Config) *forcer {
+	f := &forcer{names: src.Names(), first: first, known: first.known, funcs: map[event.Name]timerFunc{}, donors: map[event.Prio]*sched.Task{}}
+	f.state = timeline.NewTracker(src.Info().Machine, f.names)
+	f.serverAttr = sched.Attr{Runtime: cfg.FairServerRuntime, Period: cfg.FairServerPeriod}
+	cfg.DLBandwidth = -1 // nothing that runs was refused
+	cfg.TTWUQueue = false
+	cfg.Quiet = true
+	f.sched = sched.New(cfg, f, f.names)
+	f.sched.Follow(f)
+	f.cpus = make([]forcedCPU, cfg.CPUs)
+	for c := range f.cpus {
+		f.cpus[c].change = unseenChange{from: event.NoTime, to: event.NoTime, prio: event.NoPrio}
+	}
+	return f
+}
+
+// push takes in the next event.
+func (f *forcer) push(ev *event.Event) {
+	if ev.CPU < 0 || int(ev.CPU) >= len(f.cpus) {
+		return
+	}
+	f.now = max(f.now, ev.Time)
+	f.expireByTime()
+	f.changeUnseen()
+	yielding := false
+	if cp := f.state.CPU(ev.CPU); cp != nil && cp.Current != nil {
+		yielding = cp.Current.Yielding
+	}
+	step := f.state.Push(ev)
+	if step.BrokenFrom != event.NoTime {
+		f.lost(ev.CPU)
+	}
+	f.settleOpen(ev)
+	switch ev.Kind {
+	case event.SchedSwitch:
+		f.schedSwitch(ev, step, yielding)
+		f.cpus[ev.CPU].flags = 0
+		return
+	case event.SchedWaking:
+		f.waking(ev, step.Task)
+	case event.SchedWakeup, event.SchedWakeupNew:
+		f.wakeup(ev, step.Task)
+	case event.SchedMigrateTask:
+		f.migrate(ev, step.Task)
+	case event.SchedPISetprio:
+		f.setprio(ev, step.Task)
+	case event.SchedStatRuntime:
+		f.charged(ev)
+	case event.HrtimerExpireEntry:
+		f.expired(ev)
+	case event.HrtimerStart:
+		f.started(ev)
+	}
+	f.noteFlags(ev)
+}
+
+// noteFlags takes over what an event shows of TIF_NEED_RESCHED: the kernel's own answer.
+func (f *forcer) noteFlags(ev *event.Event) {
+	if ev.Flags&event.FlagsKnown == 0 || ev.Kind == event.Gap {
+		return
+	}
+	f.cpus[ev.CPU].flags = ev.Flags
+	if on := ev.Flags.Has(event.NeedResched); on != f.sched.NeedResched(ev.CPU) {
+		f.sched.ForceNeedResched(ev.CPU, on)
+	}
+}
+
+// lost notes that events of c are missing: who waits there may have run and gone.
+func (f *forcer) lost(c event.CPU) {
+	cp := &f.cpus[c]
+	cp.open = openPreempt{}
+	cp.flags, cp.skipped = 0, false
+	for i := range cp.waiting {
+		for t := cp.waiting[i].head; t != nil; t = t.next {
+			t.unsure, t.unordered = true, true
+		}
+	}
+}
+
+// of returns what is known of a task of the timeline, which is seen on c.
+func (f *forcer) of(tl *timeline.Task, c event.CPU) *forced {
+	for int(tl.ID) >= len(f.tasks) {
+		f.tasks = append(f.tasks, nil)
+	}
+	if t := f.tasks[tl.ID]; t != nil {
+		t.tl = tl
+		return t
+	}
+	t := &forced{id: tl.ID, tl: tl, placed: event.NoCPU, wokenAt: event.NoTime}
+	f.tasks[tl.ID] = t
+	if tl.Idle() {
+		t.task = f.sched.Idle(c)
+		t.task.Data = t
+		return t
+	}
+	b := f.first.of(tl.ID)
+	comm := tl.Comm
+	if b.prio == 0 && kernel.IsStopper(f.names.String(comm)) {
+		t.task = f.sched.NewStopper(c, tl.PID, comm)
+		t.task.Data = t
+		return t
+	}
+	t.task = f.newTask(t, tl.PID, comm, b)
+	t.task.Data = t
+	if b.status != timeline.StatusNew {
+		t.task.State = event.StateSleeping
+		if f.exists(b.cpu) {
+			c = b.cpu
+		}
+		f.sched.ForceCPU(t.task, c)
+	}
+	return t
+}
+
+// newTask makes the task of the model. What the kernel would not have accepted is not what
+// the recorded task was: then it is a normal one.
+func (f *forcer) newTask(t *forced, pid event.PID, comm event.Name, b *beginning) *sched.Task {
+	a := f.attrOf(t, b.prio)
+	task, err := f.sched.NewTask(pid, comm, a, b.cpus)
+	if err == nil {
+		return task
+	}
+	task, err = f.sched.NewTask(pid, comm, sched.Attr{}, nil)
+	if err != nil {
+		panic("replay: a normal task was refused: " + err.Error())
+	}
+	return task
+}
+
+func (f *forcer) exists(c event.CPU) bool { return c >= 0 && int(c) < len(f.cpus) }

@@ -1,0 +1,128 @@
+package replay
+
+import (
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/sched"
+	"github.com/whylate/whylate/timeline"
+)
+
+// knownTask is what somebody has told of a task.
+type knownTask struct {
+	attr sched.Attr
+	cpus []event.CPU // nil: not told
+}
+
+// knownTasks are told by pid: those that lived when the machine was looked at.
+type knownTasks map[event.PID]knownTask
+
+// attrOf returns what a task with priority prio is, as well as it is known. A priority tells
+// FIFO from RR as little as it tells the parameters of deadline tasks.
+func (f *forcer) attrOf(t *forced, prio event.Prio) sched.Attr {
+	k, told := f.known[t.tl.PID]
+	t.policySure, t.paramsSure = false, false
+	switch {
+	case prio == event.NoPrio:
+		return sched.Attr{}
+	case prio < 0:
+		if told && k.attr.Policy == sched.Deadline {
+			t.paramsSure = true
+			return k.attr
+		}
+		return f.first.deadline(t.id)
+	case prio < event.MaxRTPrio:
+		a := sched.Attr{Policy: sched.FIFO, Priority: max(1, int(event.MaxRTPrio-1-prio))}
+		if told && (k.attr.Policy == sched.FIFO || k.attr.Policy == sched.RR) {
+			a.Policy, t.policySure = k.attr.Policy, true
+		}
+		return a
+	}
+	a := sched.Attr{Nice: int(min(max(prio-event.DefaultPrio, -20), 19))}
+	if told && (k.attr.Policy == sched.Batch || k.attr.Policy == sched.Idle) {
+		a.Policy = k.attr.Policy
+	}
+	return a
+}
+
+// sync gives t the priority that an event shows, where it changed without an event. It
+// reports whether it did.
+func (f *forcer) sync(from event.CPU, t *forced, prio event.Prio) bool {
+	if prio == event.NoPrio || t.tl.Idle() || t.task.Prio() == prio || t.task.Rank() == sched.RankStop {
+		return false
+	}
+	if t.tl.Boosted {
+		f.boost(from, t, f.donor(from, prio))
+	} else {
+		f.become(from, t, prio)
+	}
+	return true
+}
+
+// become is a sched_setattr() that was not seen.
+func (f *forcer) become(from event.CPU, t *forced, prio event.Prio) {
+	if t.task.Boosted() {
+		f.boost(from, t, nil)
+	}
+	if t.task.Prio() == prio {
+		return
+	}
+	// Attributes that no kernel has give an error and change nothing.
+	_, _ = f.sched.SetAttr(from, t.task, f.attrOf(t, prio))
+	f.relist(t)
+}
+
+func (f *forcer) boost(from event.CPU, t *forced, donor *sched.Task) {
+	if donor == t.task {
+		return
+	}
+	f.sched.Boost(from, t.task, donor)
+	f.relist(t)
+}
+
+// setprio is sched_pi_setprio: what a lock lends or takes back.
+func (f *forcer) setprio(ev *event.Event, tl *timeline.Task) {
+	if tl == nil {
+		return
+	}
+	t := f.of(tl, ev.CPU)
+	if t.task.Rank() == sched.RankStop {
+		return
+	}
+	if !t.task.Boosted() && ev.TaskPrio != event.NoPrio && t.task.Prio() != ev.TaskPrio {
+		f.become(ev.CPU, t, ev.TaskPrio)
+	}
+	if ev.NextPrio == event.NoPrio || t.task.Prio() == ev.NextPrio {
+		return
+	}
+	if tl.Boosted {
+		f.boost(ev.CPU, t, f.donor(ev.CPU, ev.NextPrio))
+		return
+	}
+	f.become(ev.CPU, t, ev.NextPrio)
+}
+
+// donor is who lends a priority. For deadline tasks it is the one that the event shows at
+// work; for the others only the number counts.
+func (f *forcer) donor(c event.CPU, prio event.Prio) *sched.Task {
+	if cur := f.sched.Curr(c); prio < 0 && cur.Rank() == sched.RankDL {
+		return cur
+	}
+	if d := f.donors[prio]; d != nil {
+		return d
+	}
+	a := sched.Attr{Nice: int(min(max(prio-event.DefaultPrio, -20), 19))}
+	switch {
+	case prio < 0:
+		a = someDeadline
+	case prio < event.MaxRTPrio:
+		a = sched.Attr{Policy: sched.FIFO, Priority: max(1, int(event.MaxRTPrio-1-prio))}
+	}
+	d, err := f.sched.NewTask(0, 0, a, nil)
+	if err != nil {
+		panic("replay: the donor of a priority was refused: " + err.Error())
+	}
+	f.donors[prio] = d
+	return d
+}
+
+// someDeadline is what a deadline task is taken for of which nothing is known.
+var someDeadline = sched.Attr{Policy: sched.Deadline, Runtime: 100_000_000, Deadline: 100_000_000, Period: 100_000_000}

@@ -1,0 +1,150 @@
+package replay
+
+import (
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/sched"
+)
+
+// openPreempt is a question whose answer the kernel has not shown yet: whether the current
+// task of a CPU has to go for another of its class.
+type openPreempt struct {
+	on, tick bool
+	at       event.Time
+	woken    *forced // of a wake
+	curr     *sched.Task
+	model    bool // the model's answer to a wake
+}
+
+// wantsOff reports whether flags show that the current task has been asked to leave. Fair
+// tasks may be asked lazily.
+func wantsOff(flags event.Flags, rank int) bool {
+	return flags.Has(event.NeedResched) || rank == sched.RankFair && flags.Has(event.NeedReschedLazy)
+}
+
+// beforeWake clears what the model has asked for, and reports whether the wake of t on c is a
+// question at all: the current task is another one of the class.
+func (f *forcer) beforeWake(ev *event.Event, t *forced, c event.CPU) bool {
+	cp := &f.cpus[c]
+	curr := f.sched.Curr(c)
+	rank := curr.Rank()
+	if cp.open.on {
+		f.undecidePreempt(&cp.open, "another_came")
+		cp.open.on = false
+	}
+	asked := wantsOff(cp.flags, rank)
+	if !asked {
+		f.sched.ForceNeedResched(c, false)
+	}
+	cp.asked = false
+	if curr == t.task || rank != t.task.Rank() || rank < sched.RankDL || rank > sched.RankFair {
+		return false
+	}
+	if f.changing(c) {
+		f.scores.row(rank, Preempt).undecide("class_changed_unseen")
+		return false
+	}
+	if asked {
+		f.scores.row(rank, Preempt).undecide("was_asked_before")
+		return false
+	}
+	return true
+}
+
+// afterWake notes the model's answer. Where the event was recorded on the CPU itself, after the
+// kernel's decision, its flags are the kernel's; else what comes next there tells.
+func (f *forcer) afterWake(ev *event.Event, t *forced, c event.CPU, fork bool) {
+	cp := &f.cpus[c]
+	cp.open = openPreempt{on: true, at: f.now, woken: t, curr: f.sched.Curr(c), model: cp.asked}
+	if ev.CPU == c && !fork && ev.Kind == event.SchedWakeup && ev.Flags&event.FlagsKnown != 0 {
+		f.decidePreempt(c, wantsOff(ev.Flags, cp.open.curr.Rank()))
+	}
+}
+
+// tick is the tick of a CPU: its current task may have had its turn.
+func (f *forcer) tick(ev *event.Event) {
+	c := ev.CPU
+	cp := &f.cpus[c]
+	curr := f.sched.Curr(c)
+	rank := curr.Rank()
+	question := rank >= sched.RankDL && rank <= sched.RankFair && cp.waiting[rank].n > 0
+	if rank == sched.RankRT {
+		question = f.sched.Equals(curr)
+	}
+	asked := wantsOff(cp.flags, rank) || wantsOff(ev.Flags, rank)
+	cp.asked = false
+	if question && !asked && !cp.open.on && !f.changing(c) {
+		cp.open = openPreempt{on: true, tick: true, at: f.now, curr: curr}
+	}
+	f.sched.SchedulerTick(c)
+}
+
+// settleOpen answers the open question of a CPU with the next event there that tells.
+func (f *forcer) settleOpen(ev *event.Event) {
+	cp := &f.cpus[ev.CPU]
+	o := &cp.open
+	if !o.on {
+		return
+	}
+	if ev.Kind == event.SchedSwitch {
+		f.settleAtSwitch(ev, o)
+		return
+	}
+	if ev.Flags&event.FlagsKnown == 0 || ev.Kind == event.Gap {
+		return
+	}
+	if o.tick && ev.Flags.Has(event.HardIRQ) && ev.Kind != event.HrtimerExpireExit && ev.Kind != event.HrtimerExpireEntry &&
+		!(ev.Kind == event.HrtimerStart && f.funcOf(ev.Func) == funcTick) {
+		return // still within the tick
+	}
+	f.decidePreempt(ev.CPU, wantsOff(ev.Flags, o.curr.Rank()))
+}
+
+// settleAtSwitch answers it by who leaves and who comes.
+func (f *forcer) settleAtSwitch(ev *event.Event, o *openPreempt) {
+	switch {
+	case ev.Task != o.curr.PID:
+		f.undecidePreempt(o, "lost")
+	case !ev.State.Runnable():
+		f.undecidePreempt(o, "left_by_itself")
+	case o.tick || o.woken.task.PID == ev.Next:
+		f.decidePreempt(ev.CPU, true)
+		return
+	default:
+		f.undecidePreempt(o, "another_came")
+	}
+	o.on = false
+}
+
+func (f *forcer) undecidePreempt(o *openPreempt, why string) {
+	f.scores.row(o.curr.Rank(), Preempt).undecide(why)
+}
+
+// decidePreempt scores the open question of c.
+func (f *forcer) decidePreempt(c event.CPU, yes bool) {
+	cp := &f.cpus[c]
+	o := &cp.open
+	o.on = false
+	rank := o.curr.Rank()
+	if rank < sched.RankDL || rank > sched.RankFair {
+		return
+	}
+	model := o.model
+	if o.tick {
+		model = cp.asked
+	}
+	row := f.scores.row(rank, Preempt)
+	t, _ := o.curr.Data.(*forced)
+	if o.tick && rank == sched.RankRT && (t == nil || !t.policySure) {
+		row.undecide("policy_unknown")
+		return
+	}
+	row.countPreempt(model == yes, yes)
+	if model != yes {
+		r, m := f.chose(o.curr), f.chose(o.curr)
+		if o.woken != nil {
+			r, m = f.chose(o.woken.task), f.chose(o.woken.task)
+		}
+		r.Preempt, m.Preempt = yes, model
+		f.miss(rank, Preempt, c, r, m, f.sched.Candidates(c))
+	}
+}

@@ -1,0 +1,141 @@
+package replay
+
+import (
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/sched"
+	"github.com/whylate/whylate/timeline"
+)
+
+// waking asks the model where it would wake a task: the kernel looks for a CPU between
+// sched_waking and sched_wakeup.
+func (f *forcer) waking(ev *event.Event, tl *timeline.Task) {
+	if tl == nil {
+		return
+	}
+	t := f.of(tl, ev.CPU)
+	f.sync(ev.CPU, t, ev.TaskPrio)
+	if t.task.OnRQ() {
+		return
+	}
+	if f.exists(ev.Target) {
+		f.sched.ForceCPU(t.task, ev.Target)
+	}
+	t.waking = true
+	f.ask(ev, t, false)
+	if !f.first.shows(event.SchedWakeup) {
+		f.arrive(ev, t, t.task.CPU(), false)
+	}
+}
+
+// ask asks the model where t should be woken.
+func (f *forcer) ask(ev *event.Event, t *forced, fork bool) {
+	t.asked = false
+	if f.allowed(t) < 2 {
+		return
+	}
+	t.asked = true
+	t.placed, t.turn = f.sched.AskPlace(ev.CPU, t.task, fork)
+}
+
+// allowed is how many CPUs t may use, as far as that is known.
+func (f *forcer) allowed(t *forced) int {
+	if b := f.first.of(t.id); b.cpus != nil {
+		return len(b.cpus)
+	}
+	return len(f.cpus)
+}
+
+// wakeup puts a woken task into the queue of its CPU.
+func (f *forcer) wakeup(ev *event.Event, tl *timeline.Task) {
+	if tl == nil || ev.Arg == 0 || !f.exists(ev.Target) {
+		return
+	}
+	t := f.of(tl, ev.Target)
+	f.sync(ev.CPU, t, ev.TaskPrio)
+	fork := ev.Kind == event.SchedWakeupNew
+	switch {
+	case t.task.OnRQ() && t.unsure:
+		f.sched.ForceAsleep(t.task, event.StateSleeping)
+		f.relist(t)
+	case t.task.OnRQ():
+		t.waking = false
+		if !t.task.Running() && t.task.CPU() != ev.Target {
+			f.sched.ForceMove(ev.CPU, t.task, ev.Target)
+			f.relist(t)
+		}
+		return // it had not left: the wake is used up
+	}
+	if fork && t.task.State == event.StateNew {
+		f.ask(ev, t, true)
+	} else if !t.waking {
+		f.ask(ev, t, false)
+	}
+	f.scorePlace(ev, t, fork)
+	f.arrive(ev, t, ev.Target, fork)
+}
+
+// arrive lets the model wake t on c, and opens the question whether its current task has to go.
+func (f *forcer) arrive(ev *event.Event, t *forced, c event.CPU, fork bool) {
+	t.waking = false
+	t.since, t.wokenAt, t.wokenBy = f.now, f.now, ev.CPU
+	t.unsure, t.unordered = false, false
+	f.place = c
+	ask := f.beforeWake(ev, t, c)
+	switch {
+	case t.task.State == event.StateNew && fork:
+		f.sched.WakeUpNewTask(ev.CPU, t.task)
+	case t.task.State == event.StateNew || t.task.State.Dead():
+		f.sched.ForceReady(t.task, c)
+	default:
+		f.sched.TryToWakeUp(ev.CPU, t.task)
+	}
+	f.relist(t)
+	if ask {
+		f.afterWake(ev, t, c, fork)
+	}
+}
+
+// scorePlace compares where the model would have woken t with where it was.
+func (f *forcer) scorePlace(ev *event.Event, t *forced, fork bool) {
+	if !t.asked {
+		return
+	}
+	t.asked = false
+	rank := t.task.Rank()
+	if rank < sched.RankDL || rank > sched.RankFair {
+		return
+	}
+	row := f.scores.row(rank, Placement)
+	if t.turn && t.placed != ev.Target {
+		row.undecide("counter_unseen")
+		return
+	}
+	before := t.task.CPU()
+	if fork {
+		before = ev.CPU
+	}
+	row.count(t.placed == ev.Target, before == ev.Target)
+	if t.placed != ev.Target {
+		r, m := f.chose(t.task), f.chose(t.task)
+		r.CPU, m.CPU = ev.Target, t.placed
+		f.miss(rank, Placement, ev.CPU, r, m, nil)
+	}
+}
+
+// migrate moves a waiting task as the kernel did.
+func (f *forcer) migrate(ev *event.Event, tl *timeline.Task) {
+	if tl == nil || !f.exists(ev.Target) {
+		return
+	}
+	t := f.of(tl, ev.CPU)
+	f.sync(ev.CPU, t, ev.TaskPrio)
+	switch {
+	case t.waking:
+		// The wake tells where it went.
+	case !t.task.OnRQ():
+		f.sched.ForceCPU(t.task, ev.Target)
+	case !t.task.Running():
+		f.sched.ForceMove(ev.CPU, t.task, ev.Target)
+		f.relist(t)
+	}
+}

@@ -1,0 +1,311 @@
+package sched
+
+import "github.com/whylate/whylate/event"
+
+// Follower lets a scheduler follow a recorded one: it is asked where the model has chosen,
+// and what it answers is done. A host that follows a trace thereby keeps the queues as the
+// kernel had them and still hears what the model would have done. Whoever does not call
+// Follow pays a comparison with nil.
+type Follower interface {
+	// Pick returns what c runs next. next is what the model chose; prev has been put back
+	// into its queue. What is returned must be runnable on c, or its idle task.
+	Pick(c event.CPU, prev, next *Task) *Task
+	// Place returns the CPU of a task that is about to be woken.
+	Place(p *Task) event.CPU
+	// Move reports whether the model may take p, which waits on from, to to. It is asked
+	// whenever the model wants to push, pull or balance.
+	Move(p *Task, from, to event.CPU) bool
+	// Charge returns what p, the current task of c, is charged where the model would charge delta.
+	Charge(c event.CPU, p *Task, delta event.Time) event.Time
+}
+
+// Follow lets f decide from now on. The stoppers then do nothing by themselves: they are
+// woken and sent to sleep as tasks are.
+func (s *Sched) Follow(f Follower) { s.follow = f }
+
+// mayMove asks the follower, if there is one.
+func (s *Sched) mayMove(p *Task, from, to *RQ) bool {
+	return s.follow == nil || s.follow.Move(p, from.cpu, to.cpu)
+}
+
+// AskPlace returns the CPU that the model would wake p on. turn says that several were as
+// good and a counter that no event shows chose among them.
+func (s *Sched) AskPlace(from event.CPU, p *Task, fork bool) (c event.CPU, turn bool) {
+	s.begin(from)
+	s.tookTurn = false
+	start := p.wakeCPU
+	if fork {
+		start = from
+		if !p.allowed(start) {
+			start = p.mask.first()
+		}
+	}
+	return s.chooseTaskRQ(from, p, start, fork), s.tookTurn
+}
+
+// AskPush lets the class of p push one task away from c, as far as the follower lets it.
+// pull says that another CPU asked for it (RT_PUSH_IPI).
+func (s *Sched) AskPush(from, c event.CPU, p *Task, pull bool) {
+	s.begin(from)
+	switch rq := s.rqs[c]; p.class {
+	case rtClass:
+		s.pushRTTask(from, rq, pull)
+	case dlClass:
+		s.pushDLTask(from, rq)
+	}
+}
+
+// AskPull lets c pull for the class of p, as far as the follower lets it.
+func (s *Sched) AskPull(c event.CPU, p *Task) {
+	s.begin(c)
+	switch rq := s.rqs[c]; p.class {
+	case rtClass:
+		s.pullRTTask(rq)
+	case dlClass:
+		s.pullDLTask(rq)
+	}
+}
+
+// First returns the task that c would run next among those that are in its queues now; prev is
+// the one that leaves.
+func (s *Sched) First(c event.CPU, prev *Task) *Task {
+	rq := s.rqs[c]
+	if next := s.firstRunnable(rq, prev); next != nil {
+		return next
+	}
+	return rq.idle
+}
+
+// Candidates returns what could be picked on c now, as a Decision of OnDecision says it. It is
+// valid until the next operation.
+func (s *Sched) Candidates(c event.CPU) *Decision {
+	rq := s.rqs[c]
+	s.fillDecision(rq, rq.curr, rq.curr)
+	return &s.decision
+}
+
+// Idle returns the idle task of c.
+func (s *Sched) Idle(c event.CPU) *Task { return s.rqs[c].idle }
+
+// Queued returns how many tasks of the class of p are in the queues of c, p's own among them;
+// those of a throttled queue count, throttled deadline tasks do not.
+func (s *Sched) Queued(c event.CPU, p *Task) int {
+	rq := s.rqs[c]
+	switch p.class {
+	case dlClass:
+		n := rq.dl.nrRunning
+		if rq.server.queued() {
+			n--
+		}
+		return n
+	case rtClass:
+		return rq.rt.nrRunning
+	case fairClass:
+		return rq.cfs.queue.n
+	}
+	return 1
+}
+
+// Equals reports whether another real-time task of p's priority is in the queue of its CPU.
+func (s *Sched) Equals(p *Task) bool { return p.class == rtClass && p.rt.run.on && !p.rt.run.alone() }
+
+// The ranks of the classes, in the order in which they are asked.
+const (
+	RankStop = int(stopClass)
+	RankDL   = int(dlClass)
+	RankRT   = int(rtClass)
+	RankFair = int(fairClass)
+	RankIdle = int(idleClass)
+)
+
+// Rank returns the class of p by its place in that order.
+func (p *Task) Rank() int { return int(p.class) }
+
+// Before reports whether a goes before b whatever their places in their queues: by class, and
+// for real-time tasks by priority.
+func Before(a, b *Task) bool {
+	return a.class < b.class || a.class == b.class && a.class == rtClass && a.prio < b.prio
+}
+
+// ForceCPU says where p, which is in no queue, was last.
+func (s *Sched) ForceCPU(p *Task, c event.CPU) {
+	if !p.onRQ && p.cpu != c {
+		s.placeNew(p, c)
+	}
+}
+
+// ForceAffinity lets p use the CPUs of affinity (none: all), whoever allowed it. It does not
+// move.
+func (s *Sched) ForceAffinity(p *Task, affinity []event.CPU) {
+	mask, err := s.maskOf(affinity)
+	if err != nil || p.mask.equal(mask) {
+		return
+	}
+	rq := s.rqs[p.cpu]
+	s.updateRQClock(rq)
+	s.doSetCPUsAllowed(rq, p, mask)
+}
+
+// ForceReady puts p, which sleeps, into the queue of c as if it had been woken there. It asks
+// nobody to make way.
+func (s *Sched) ForceReady(p *Task, c event.CPU) {
+	s.begin(c)
+	if p.onRQ {
+		return
+	}
+	if p.cpu != c {
+		s.migrateWoken(p)
+		p.cpu, p.wakeCPU = c, c
+	}
+	p.State = event.StateRunnable
+	rq := s.rqs[c]
+	s.updateRQClock(rq)
+	s.activateTask(rq, p, flagWakeup)
+}
+
+// ForceAsleep takes p, which waits, out of its queue.
+func (s *Sched) ForceAsleep(p *Task, state event.State) {
+	s.begin(p.cpu)
+	rq := s.rqs[p.cpu]
+	if !p.onRQ || rq.curr == p {
+		return
+	}
+	s.updateRQClock(rq)
+	p.State = state
+	s.deactivateTask(rq, p, flagSleep)
+}
+
+// ForceMove takes p, which waits, to c.
+func (s *Sched) ForceMove(at event.CPU, p *Task, c event.CPU) {
+	s.begin(at)
+	if p.onRQ && !p.onCPU && p.cpu != c {
+		s.moveQueued(at, s.rqs[p.cpu], s.rqs[c], p)
+	}
+}
+
+// ForceNeedResched sets or clears TIF_NEED_RESCHED of c.
+func (s *Sched) ForceNeedResched(c event.CPU, on bool) {
+	rq := s.rqs[c]
+	rq.needResched = on
+	if !on {
+		rq.needReschedLazy = false
+	}
+}
+
+// ForceRTThrottled throttles the real-time tasks of c, or lets them go on.
+func (s *Sched) ForceRTThrottled(c event.CPU, on bool) {
+	rq := s.rqs[c]
+	if rq.rt.throttled == on {
+		return
+	}
+	s.begin(c)
+	rq.rt.throttled = on
+	s.showGroup(rq, nil)
+}
+
+// ForceRTUsed says what the real-time tasks of c have used of their runtime; ns.
+func (s *Sched) ForceRTUsed(c event.CPU, used event.Time) { s.rqs[c].rt.time = used }
+
+// RTUsed returns what the real-time tasks of c have used of their runtime and not yet repaid,
+// and what they may use; ns, noLimit is negative.
+func (s *Sched) RTUsed(c event.CPU) (used, may event.Time) {
+	return s.rqs[c].rt.time, s.rqs[c].rt.runtime
+}
+
+// ForceRTPeriod says that the period timer expires now, whenever the model thought that it
+// would.
+func (s *Sched) ForceRTPeriod() { s.rtBW.expires = s.host.Now() }
+
+// ForceFairServer lets the fair server of c serve, or end. It then has its whole runtime.
+func (s *Sched) ForceFairServer(c event.CPU, on bool) {
+	rq := s.rqs[c]
+	sv := &rq.server
+	if sv.task == nil || on == sv.queued() || on && rq.cfs.queue.n == 0 {
+		return
+	}
+	s.begin(c)
+	s.updateRQClock(rq)
+	d := &sv.task.dl
+	s.cancelServerTimer(sv)
+	sv.armed, sv.active = false, true
+	if !on {
+		// As if its runtime had been used up.
+		d.runtime, d.throttled = 0, true
+		s.dequeueServer(rq)
+		sv.running = false
+		s.newServerPeriod(rq)
+		s.startServerTimer(rq)
+		return
+	}
+	d.newPeriod(rq)
+	d.throttled, sv.running = false, true
+	rq.dl.queue.insert(&d.node, int64(d.deadline))
+	rq.dl.nrRunning++
+	s.earliestChanged(rq)
+}
+
+// ForceServerTimer says that the timer of c's server was started to expire at at and that the
+// whole runtime is left: the server waits for the last moment.
+func (s *Sched) ForceServerTimer(c event.CPU, at event.Time) {
+	rq := s.rqs[c]
+	sv := &rq.server
+	if sv.task == nil || sv.task.dl.dlRuntime == 0 {
+		return
+	}
+	s.begin(c)
+	s.updateRQClock(rq)
+	if sv.queued() {
+		s.dequeueServer(rq)
+	}
+	s.cancelServerTimer(sv)
+	d := &sv.task.dl
+	d.runtime = d.dlRuntime
+	d.deadline = at + d.runtime
+	sv.active, sv.running, sv.armed, d.throttled = true, false, true, true
+	s.setServerTimer(rq, c, at)
+}
+
+// ForceReplenish gives p, a deadline task that is throttled, its runtime back.
+func (s *Sched) ForceReplenish(p *Task) {
+	if p.class != dlClass || !p.dl.throttled {
+		return
+	}
+	s.begin(p.cpu)
+	rq := s.rqs[p.cpu]
+	s.host.CancelTimer(Timer{Kind: TimerDL, CPU: p.cpu, Task: p})
+	s.updateRQClock(rq)
+	if !p.onRQ {
+		p.dl.replenish(rq)
+		return
+	}
+	s.enqueueTask(rq, p, flagReplenish)
+}
+
+// ForceThrottled lets p, a deadline task that waits, wait for its replenishment.
+func (s *Sched) ForceThrottled(p *Task) {
+	rq := s.rqs[p.cpu]
+	if p.class != dlClass || !p.dl.queued() {
+		return
+	}
+	s.begin(p.cpu)
+	s.updateRQClock(rq)
+	p.dl.throttled = true
+	p.dl.runtime = min(p.dl.runtime, 0)
+	s.unlinkDL(rq, p)
+	s.startDLTimer(rq, p)
+}
+
+// ChargeCurrent charges the current task of c up to now; update_curr().
+func (s *Sched) ChargeCurrent(c event.CPU) {
+	s.begin(c)
+	rq := s.rqs[c]
+	s.updateRQClock(rq)
+	switch rq.curr.class {
+	case dlClass:
+		s.updateCurrDL(rq)
+	case rtClass:
+		s.updateCurrRT(rq)
+	case fairClass:
+		s.updateCurrFair(rq)
+	}
+}
