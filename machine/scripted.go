@@ -53,7 +53,7 @@ func (m *Machine) scripted(c event.CPU) *scripts {
 // called from a Handler, it is done at the end of that, before any other task gets the CPU.
 func (m *Machine) Raise(at event.Time, s *Scripted) {
 	switch {
-	case s.Softirq && m.irq == s.CPU && at <= m.now:
+	case s.Softirq && at <= m.now && (m.irq == s.CPU || m.scripted(s.CPU).begun):
 		m.pend(s)
 	case s.Softirq:
 		m.Interrupt(at, s.CPU, func() { m.pend(s) })

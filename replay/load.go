@@ -32,8 +32,12 @@ type Load struct {
 	Lines   []Line
 	Stolen  []Stolen // in order of time
 
-	// RTPeriod is when a period of sched_rt_period_timer began, NoTime: not seen.
-	RTPeriod event.Time
+	// RTPeriod is when a period of sched_rt_period_timer began, NoTime: not seen. The timer is
+	// on RTPeriodCPU then. RTUsed is what real-time tasks of each CPU had used at From of the
+	// period that ran, as far as a throttling in it tells; nil: nothing.
+	RTPeriod    event.Time
+	RTPeriodCPU event.CPU
+	RTUsed      []event.Time
 	// HandOver is what the machine takes from a wake to the switch to the woken task where
 	// nothing stands in the way. The work of tasks has none of it.
 	HandOver event.Time
@@ -155,10 +159,27 @@ type Arrival struct {
 	At    event.Time // of its entry
 	CPU   event.CPU
 	NS    event.Time // to its exit, without what interrupted it
-	Wakes []int      // tasks that it posts, by index: at the end of NS
-	// Loop: it belongs to the closed loop of its Line and comes Gap after the service of the
-	// one before; false: it is the first of a transfer and stands in time.
+	Wakes []int      // tasks that it posts, by index
+	// WakeAt is how much of NS is done at each of the Wakes; more than NS: the wake comes
+	// behind its exit, as that of a handler's thread. nil: all at the end of NS.
+	WakeAt []event.Time
+	// Follows: it is a softirq that is done at the end of the interrupt or softirq before it on
+	// its CPU: no task comes between.
+	Follows bool
+	// Loop: it belongs to the closed loop of its Line and comes as After says; false: it is the
+	// first of a transfer.
 	Loop bool
+	// After is what it waits for; nil: it comes at At.
+	After *After
+}
+
+// After is what the device of an interrupt waits for.
+type After struct {
+	// Task is the index of who goes to sleep then: the thread of the line at the end of a
+	// service, or who asked for the transfer. −1: it is the exit of the handler before.
+	Task  int
+	Slept event.Time // which sleep that is: Op.Slept
+	Gap   event.Time // what the device takes from there on
 }
 
 // Stolen is a time in which a CPU did nothing that an event explains: events were lost, or a

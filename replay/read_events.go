@@ -155,7 +155,9 @@ func (r *reader) schedSwitch(ev *event.Event, step timeline.Step) {
 	if cp.cur != step.Task.ID {
 		r.learn(ev.CPU, step.Task, ev.Time)
 	}
+	cp.debt = r.handedOver(step, ev.Time)
 	r.until(ev.CPU, ev.Time)
+	cp.debt = 0
 	if s := r.taskOf(step.Task); s != nil {
 		if step.Task.Status == timeline.StatusReady && !step.Task.Yielding && ev.TaskPrio == ev.NextPrio && ev.TaskPrio.RealTime() {
 			s.rr = true
@@ -166,6 +168,21 @@ func (r *reader) schedSwitch(ev *event.Event, step timeline.Step) {
 		r.arrive(s, ev, step.Next)
 	}
 	cp.cur = step.Next.ID
+}
+
+// handedOver is what of the time before a switch the hand-over to a woken task took.
+func (r *reader) handedOver(step timeline.Step, at event.Time) event.Time {
+	s := r.taskOf(step.Next)
+	if s == nil || step.Task.Status != timeline.StatusReady || step.Task.Yielding {
+		return 0
+	}
+	switch {
+	case s.doing == woken && s.begin == BeginNew && s.sleep < 0:
+		return r.l.HandOver // it is at its first run; until takes no more than there is
+	case s.doing == woken && s.sleep >= 0:
+		return min(r.l.HandOver, at-s.ops[s.sleep].At)
+	}
+	return 0
 }
 
 // leave writes down how s left its CPU.
@@ -230,7 +247,6 @@ func (r *reader) fork(ev *event.Event, s *script) {
 		w.add(Op{Kind: OpFork, At: ev.Time, Ref: s.index, By: FromEvents})
 		s.born = event.NoTime
 	}
-	r.cpus[ev.CPU].debt += r.l.HandOver
 }
 
 // waker returns the task that does what ev tells, nil where that is an interrupt, the idle
@@ -276,7 +292,6 @@ func (r *reader) wake(ev *event.Event, t *timeline.Task) {
 		return
 	}
 	r.until(ev.CPU, ev.Time)
-	r.cpus[ev.CPU].debt += r.l.HandOver
 	s.doing = woken
 	s.ops[s.sleep].At = ev.Time
 	switch {

@@ -60,8 +60,7 @@ func (r *reader) load() *Load {
 		s.ops, s.in = nil, nil
 	}
 	r.record(cycles)
-	l.Lines = readLines(r.x, r.posts)
-	r.guess[wakeFixed] += int64(len(r.posts))
+	l.Lines = readLines(r, l.Tasks)
 	r.guess[lostEvents] += int64(len(l.Stolen) - len(r.look.stolen))
 	r.guess[stolenTime] += int64(len(r.look.stolen))
 	sort.SliceStable(l.Stolen, func(i, j int) bool { return l.Stolen[i].From < l.Stolen[j].From })

@@ -13,6 +13,9 @@ const (
 	timerRelative
 	timerFixed
 	wakeFixed
+	closedLoop
+	loopAsked
+	irqFixed
 	wakeUnseen
 	beginUnseen
 	lockHolder
@@ -38,7 +41,10 @@ var guesses = [numGuesses]struct{ kind, text string }{
 	timerGrid:     {"timer_absolute", "sleeps whose timer stands on a regular grid: its time stays where it was"},
 	timerRelative: {"timer_relative", "sleeps for a time that counts from when the task goes to sleep"},
 	timerFixed:    {"timer_assumed", "sleeps with a timer of which nothing tells what it counts from: its time stays where it was; timer:hrtimer_start would tell"},
-	wakeFixed:     {"wake_fixed", "wakes by interrupts that nothing in the load brings about: they come when they came"},
+	wakeFixed:     {"wake_fixed", "wakes in interrupts that left no events of their own: they come when they came"},
+	closedLoop:    {"closed_loop", "interrupts of devices that always raised the next one a short, regular time after the one before was served: so they do in every run"},
+	loopAsked:     {"loop_asked", "transfers of such devices that a task asked for, by its sleep until their end: they begin when it goes to sleep"},
+	irqFixed:      {"irq_fixed", "interrupts of which nothing tells what their device waited for: they come when they came"},
 	wakeUnseen:    {"wake_unseen", "tasks that came to a CPU from a sleep without a wake in the trace: it comes a hand-over before"},
 	beginUnseen:   {"begin", "tasks that came to a CPU without a wake or a fork in the trace: they could run from its beginning on"},
 	lockHolder:    {"lock_held", "locks that made somebody wait: the holder had taken it when it last woke"},

@@ -13,8 +13,8 @@ import (
 type cpuReader struct {
 	cur  timeline.TaskID // NoTask: not known
 	from event.Time      // everything before is told; NoTime: the CPU was not seen yet
-	// debt is time of hand-overs that is not taken off yet: each wake that is done on the CPU
-	// costs Load.HandOver, in a run as here, whoever has the CPU then.
+	// debt is time of the hand-over to a task that was woken, in front of the switch to that:
+	// it is nobody's work.
 	debt  event.Time
 	taken []timeline.Span // interrupts and softirqs in front of tasks, apart from each other
 	at    int             // in taken: those before lie before from
@@ -68,7 +68,6 @@ func (r *reader) until(c event.CPU, t event.Time) {
 	cp.from = t
 	s := r.script(cp.cur)
 	if s == nil {
-		cp.debt = max(0, cp.debt-(t-from))
 		return
 	}
 	exit, _ := r.a.ExitFrom(cp.cur)

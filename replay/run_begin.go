@@ -15,16 +15,10 @@ func (r *runner) begin() error {
 	defer func() { r.muted = false }()
 	l := r.load
 	from := r.model(l.From)
-	lead := from - 1
-	runnable := 0
 	for i := range l.Tasks {
 		r.threads[i] = thread{run: r, task: &l.Tasks[i], index: i}
-		if b := l.Tasks[i].Begin; b == BeginReady || b == BeginRunning {
-			runnable++
-		}
 	}
-	lead -= 2 * event.Time(runnable) * r.setup.Machine.Costs.Enqueue
-	if err := r.m.RunUntil(lead); err != nil {
+	if err := r.m.RunUntil(from - 1 - 2*r.setup.Machine.HandOver); err != nil {
 		return err
 	}
 	forked := make([]bool, len(l.Tasks))
@@ -35,6 +29,7 @@ func (r *runner) begin() error {
 			}
 		}
 	}
+	r.stoppers()
 	// Who has a CPU comes before who wants one.
 	for _, b := range []Begin{BeginRunning, BeginReady, BeginBlocked, BeginNew} {
 		for i := range l.Tasks {
@@ -55,9 +50,8 @@ func (r *runner) begin() error {
 	}
 	r.locks()
 	r.postLater(0)
-	if err := r.startLines(); err != nil {
-		return err
-	}
+	r.startLines()
+	r.startStopped()
 	return r.m.RunUntil(from - 1)
 }
 

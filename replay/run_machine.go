@@ -21,6 +21,7 @@ type runner struct {
 
 	threads  []thread // by index of Load.Tasks
 	mutexes  []mutex
+	lines    lines
 	living   map[event.PID]int // looked up only
 	arrivals uint64            // counts entries into queues of waiters, for their order
 	diags    []event.Diagnostic
@@ -78,15 +79,9 @@ func newRunner(l *Load, sink func(*event.Event)) (*runner, error) {
 func (r *runner) configure() error {
 	l, cfg := r.load, &r.setup.Machine
 	cfg.Interrupts.KTimers, cfg.Interrupts.SleepersInSoftirq = false, false
-	cfg.Costs.Enqueue = max(l.HandOver, 0)
-	// The tasks are put there a little before From, at a price for each that is runnable.
-	n := event.Time(0)
-	for i := range l.Tasks {
-		if b := l.Tasks[i].Begin; b == BeginReady || b == BeginRunning {
-			n++
-		}
-	}
-	lead, tick := 1+2*n*cfg.Costs.Enqueue, max(cfg.Sched.Tick, 1)
+	cfg.HandOver = max(l.HandOver, 0)
+	// The tasks are put there a little before From, so that one of them has the CPU then.
+	lead, tick := 1+2*cfg.HandOver, max(cfg.Sched.Tick, 1)
 	r.zero = l.Zero
 	if short := r.zero + lead - l.From; short > 0 {
 		r.zero -= (short + tick - 1) / tick * tick

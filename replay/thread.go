@@ -52,6 +52,9 @@ func (p *thread) Next(m *machine.Machine, _ *machine.Thread) machine.Step {
 			return machine.Step{Kind: machine.StepBlock, State: event.StateSleeping}
 		}
 		op := &p.task.Ops[p.pc]
+		if !p.entered && op.Kind.Sleeps() {
+			p.run.reaches(p, op)
+		}
 		step, over := p.do(m, op)
 		if over {
 			if op.Kind.Sleeps() {
