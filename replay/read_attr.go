@@ -4,6 +4,7 @@ import (
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/sched"
+	"github.com/whylate/whylate/timeline"
 )
 
 // ownPrio takes in that p is the own priority of s now, without what a lock lends it.
@@ -25,21 +26,68 @@ func (r *reader) ownPrio(s *script, p event.Prio, at event.Time) {
 	case s.call >= 0:
 		op.By = FromEvents
 		s.insert(s.call, op)
-	case p < old:
-		// Whoever it went after did not take the CPU from it in this run, so it changed early;
-		// but not at its very beginning, where a run could have it before the switch to it.
-		op.At = s.since
-		in := insertion{at: s.run, op: op}
-		if s.run < len(s.ops) && s.ops[s.run].Kind == OpRun {
+	default:
+		at := s.changed(old, p)
+		op.At = at.at
+		in := insertion{at: at.op, op: op}
+		if at.op == s.run && p < old && s.run < len(s.ops) && s.ops[s.run].Kind == OpRun {
+			// A run of the load may have a task do what takes no time before the switch to it.
 			in.after = s.ops[s.run].NS / 2
 		}
 		s.in = append(s.in, in)
-	default:
-		s.add(op)
 	}
 	if !(p.Fair() && old.Fair()) {
 		r.guess.add(classChanged)
 	}
+}
+
+// The entries of script.charges.
+const (
+	asFair = iota
+	asOther
+	before
+)
+
+// charged takes in a sched_stat_runtime. Where a task does not leave its CPU and no interrupt
+// asks, it is charged when it calls the scheduler: mostly to become another class.
+func (r *reader) charged(ev *event.Event, step timeline.Step) {
+	s := r.taskOf(step.Task)
+	if s == nil || ev.Flags.InInterrupt() || s.doing != onCPU || r.cpus[ev.CPU].cur != s.id {
+		return
+	}
+	r.until(ev.CPU, ev.Time)
+	now := place{len(s.ops), ev.Time}
+	s.charges[before], s.newest = s.newest, now
+	switch {
+	case ev.Arg2 == event.NoArg:
+	case ev.Arg2 != 0:
+		s.charges[asFair] = now
+	default:
+		s.charges[asOther] = now
+	}
+}
+
+// changed is where in its run, which ends, the priority of s changed from old to p: when it was
+// last charged as what it was. Where that is not recorded it is at the beginning of the run if
+// it rose, since whoever it went after did not take the CPU from it, else at the end.
+func (s *script) changed(old, p event.Prio) place {
+	at := s.charges[before]
+	switch {
+	case s.charges[asFair].at != 0 || s.charges[asOther].at != 0:
+		if at = s.charges[asOther]; old.Fair() {
+			at = s.charges[asFair]
+		}
+		if old.Fair() == p.Fair() {
+			at = s.charges[before]
+		}
+	}
+	switch {
+	case at.at >= s.since && at.op >= s.run:
+		return at
+	case p < old:
+		return place{s.run, s.since}
+	}
+	return place{len(s.ops), s.left}
 }
 
 // attrOf is what a priority tells of a task's attributes.
@@ -79,7 +127,7 @@ func (r *reader) attributes(s *script, t *Task) {
 	t.PID, t.TGID, t.Comm = task.PID, task.TGID, task.Comm
 	comm := r.x.Names.String(t.Comm)
 	t.Kernel = kernel.IsKernelThread(comm) || kernel.IsIRQThread(comm)
-	t.Begin, t.CPU = s.begin, s.cpu
+	t.Begin, t.CPU, t.Came = s.begin, s.cpu, s.came
 	t.Attr, t.AttrBy = attrOf(s.first), FromEvents
 	if s.first == event.NoPrio {
 		t.AttrBy = Assumed

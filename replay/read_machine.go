@@ -35,8 +35,10 @@ func (r *reader) machine() {
 		}
 	}
 	l.RTPeriod = r.rtPeriod()
-	if l.Tick != event.Time(r.x.Facts.Tick) {
-		l.Values = append(l.Values, scenario.Value{Name: "HZ", To: strconv.FormatInt((1_000_000_000+int64(l.Tick)/2)/int64(l.Tick), 10)})
+	if d := (l.RTPeriod - l.Zero) % l.Tick; l.RTPeriod != event.NoTime && d <= sameMoment {
+		// Both timers are due at once. That of the period was started long before the tick's,
+		// so it expires before it.
+		l.RTPeriod -= d + 1
 	}
 	r.rtRuntime()
 }
@@ -105,6 +107,10 @@ func (r *reader) tickPhase() (event.Time, bool) {
 	return r.l.From + on[best], true
 }
 
+// sameMoment is how far apart the readings of the clock are by which two timers expired that were
+// due at once.
+const sameMoment event.Time = 1_000
+
 // rtPeriod is when a period of the real-time budget began, NoTime where that was not seen.
 func (r *reader) rtPeriod() event.Time {
 	timer := r.x.Names.Intern("sched_rt_period_timer")
@@ -127,20 +133,47 @@ func (r *reader) rtPeriod() event.Time {
 	return first
 }
 
-// rtRuntime infers sched_rt_runtime_us: what people write of what the throttling allows.
+// rtRuntime infers sched_rt_runtime_us where the usual value does not fit: what people write of
+// what the throttling allows, and no limit where more than the usual was used without any.
 func (r *reader) rtRuntime() {
-	least, most, ok := r.a.RTRuntime()
-	standard := r.x.Facts.RTRuntime
-	switch {
-	case !ok || standard > least && standard <= most:
+	if r.x.Facts.RTThrottling != kernel.Yes {
 		return
 	}
-	// The roundest number of µs in (least, most].
-	for step := int64(100_000_000); step >= 1000; step /= 10 {
-		if v := most / step * step; v > least && v > 0 {
-			r.l.Values = append(r.l.Values, scenario.Value{Name: "sched_rt_runtime_us", To: strconv.FormatInt(v/1000, 10)})
-			r.guess.add(rtRuntime)
-			return
+	set := func(us int64) {
+		r.l.Values = append(r.l.Values, scenario.Value{Name: "sched_rt_runtime_us", To: strconv.FormatInt(us, 10)})
+		r.guess.add(rtRuntime)
+	}
+	usual := r.x.Facts.RTRuntime
+	least, most, ok := r.a.RTRuntime()
+	switch {
+	case ok && usual > least && usual <= most:
+	case ok:
+		for step := int64(100_000_000); step >= 1000; step /= 10 {
+			if v := most / step * step; v > least && v > 0 {
+				set(v / 1000)
+				return
+			}
+		}
+	case !r.a.Throttled() && r.mostRT() > event.Time(r.x.Facts.RTPeriod)+r.l.Tick:
+		set(-1)
+	}
+}
+
+// mostRT is the longest time for which real-time and deadline tasks alone had a CPU.
+func (r *reader) mostRT() (most event.Time) {
+	for c := range r.x.CPUs {
+		var since event.Time
+		for i := range r.x.CPUs[c].Runs {
+			run := &r.x.CPUs[c].Runs[i]
+			if idle := r.x.Tracker.Task(run.Task).Idle(); idle || !run.PrioOut.RealTime() && !run.PrioOut.Deadline() || i > 0 && run.Start != r.x.CPUs[c].Runs[i-1].End {
+				since = run.End
+				continue
+			}
+			if since == 0 {
+				since = run.Start
+			}
+			most = max(most, run.End-since)
 		}
 	}
+	return most
 }

@@ -29,6 +29,8 @@ type script struct {
 	cpu   event.CPU  // at the beginning
 	born  event.Time // BeginNew without a parent: when it appeared; NoTime: a parent forks it
 	left  event.Time // its newest switch-out
+	turn  int        // the operation after which it has not had a CPU yet, −1: none
+	came  event.Time // when it first had one; 0: never
 	sleep int        // its newest operation that sleeps, −1: none yet
 	run   int        // how many operations there were when it last came to a CPU
 	since event.Time // when that was
@@ -38,11 +40,21 @@ type script struct {
 	first event.Prio // the first that was known
 	rr    bool       // an equal took its place although it could go on
 	call  int        // how many operations there were at its newest call that may change its class, −1: none in this run
-	pin   event.CPU  // a fair task: where it may run
-	birth event.CPU  // the first of these
+	// charges are the newest times in this run at which it was charged by itself: as a fair task,
+	// as another one, and the one before the newest.
+	charges [3]place
+	newest  place
+	pin     event.CPU // a fair task: where it may run
+	birth   event.CPU // the first of these
 
 	in     []insertion
 	timers []timerSleep
+}
+
+// place is a place among the operations; at 0: none.
+type place struct {
+	op int
+	at event.Time
 }
 
 // early is a wake of a task that has not left its CPU yet. Whether it ended a sleep is known
@@ -76,7 +88,7 @@ func (s *script) insert(at int, op Op) { s.in = append(s.in, insertion{at: at, o
 
 // goSleep appends a sleep that began at t, of which it is not known yet what ends it.
 func (s *script) goSleep(t event.Time, state event.State) {
-	s.sleep = len(s.ops)
+	s.sleep, s.turn = len(s.ops), len(s.ops)
 	s.add(Op{Kind: OpWait, State: state, Slept: t, At: event.NoTime, By: FromEvents})
 	s.doing = sleeping
 }

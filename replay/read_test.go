@@ -202,7 +202,6 @@ func (m *memory) Info() *event.Info                          { return &m.info }
 func (m *memory) Names() *event.Names                        { return m.names }
 func (m *memory) Close() error                               { return nil }
 func (m *memory) Events(event.Options) (event.Stream, error) { return &memoryStream{m: m}, nil }
-func (m *memory) add(e event.Event)                          { m.events = append(m.events, e) }
 func (s *memoryStream) Names() *event.Names                  { return s.m.names }
 func (s *memoryStream) Diagnostics() []event.Diagnostic      { return nil }
 func (s *memoryStream) Close() error                         { return nil }

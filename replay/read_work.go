@@ -13,6 +13,7 @@ import (
 type cpuReader struct {
 	cur  timeline.TaskID // NoTask: not known
 	from event.Time      // everything before is told; NoTime: the CPU was not seen yet
+	fair *script         // the fair task that had it last
 	// debt is time of the hand-over to a task that was woken, in front of the switch to that:
 	// it is nobody's work.
 	debt  event.Time

@@ -52,6 +52,9 @@ func (p *thread) Next(m *machine.Machine, _ *machine.Thread) machine.Step {
 			return machine.Step{Kind: machine.StepBlock, State: event.StateSleeping}
 		}
 		op := &p.task.Ops[p.pc]
+		if !p.entered && (op.Came != 0 || op.Kind == OpWait || op.Kind == OpTurn) {
+			p.run.turn(p.th.Task, op.Came)
+		}
 		if !p.entered && op.Kind.Sleeps() {
 			p.run.reaches(p, op)
 		}
@@ -97,6 +100,10 @@ func (p *thread) do(m *machine.Machine, op *Op) (step machine.Step, over bool) {
 		r.post(p.th.Task.CPU(), op.Ref)
 	case OpYield:
 		return machine.Step{Kind: machine.StepYield}, true
+	case OpTurn:
+		if p.th.Task.Prio().Fair() {
+			return machine.Step{Kind: machine.StepYield}, true
+		}
 	case OpFork:
 		r.fork(p, op.Ref)
 	case OpAttr:

@@ -78,6 +78,11 @@ type Config struct {
 	// StatNoVruntime: sched_stat_runtime has no vruntime (from 6.8 on).
 	StatNoVruntime bool
 
+	// FairTurns: fair tasks have the CPU in the order of their turns (SetTurn), as somebody saw
+	// a kernel choose them, and keep it until they sleep, yield, or one with an earlier turn
+	// wakes. It is no kernel's rule.
+	FairTurns bool
+
 	// Quiet: nobody listens, so events are not even made.
 	Quiet bool
 }

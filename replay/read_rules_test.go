@@ -1,0 +1,179 @@
+package replay
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/sched"
+	"github.com/whylate/whylate/trace/ftracetext"
+)
+
+// readLoad reads a load from lines of text: flags (four columns), time in µs, event.
+func readLoad(t *testing.T, release string, lines ...string) *Load {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("# tracer: nop\n#\n")
+	for _, l := range lines {
+		f := strings.SplitN(l, " ", 4) // task-pid flags µs event
+		us := strings.Repeat("0", max(0, 7-len(f[2]))) + f[2]
+		b.WriteString(f[0] + " [000] " + f[1] + " " + us[:len(us)-6] + "." + us[len(us)-6:] + ": " + f[3] + "\n")
+	}
+	f, err := ftracetext.Open(strings.NewReader(b.String()), int64(b.Len()), event.NewNames())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := Read(f, Options{Kernel: release})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// did is what tests look at.
+type did struct {
+	Kind OpKind
+	NS   event.Time // µs of work, or of a nap
+	At   event.Time // µs: a sleep's
+	Ref  int
+	Prio int // of an OpAttr
+}
+
+func (l *Load) task(name string) int {
+	for i := range l.Tasks {
+		if l.Names.String(l.Tasks[i].Comm) == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// script is what the task called name does, in µs.
+func (l *Load) script(name string) (out []did) {
+	for _, op := range l.Tasks[l.task(name)].Ops {
+		d := did{Kind: op.Kind, Ref: op.Ref}
+		switch op.Kind {
+		case OpRun, OpNap:
+			d.NS = op.NS / 1000
+		case OpSleep:
+			d.At = op.At / 1000
+		case OpAttr:
+			d.Prio = op.Attr.Priority
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+func holds(t *testing.T, l *Load, name string, want ...did) {
+	t.Helper()
+	if diff := cmp.Diff(want, l.script(name)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+func assumed(l *Load, kind string) int64 {
+	for _, a := range l.Assumed {
+		if a.Kind == kind {
+			return a.Count
+		}
+	}
+	return 0
+}
+
+// TestWakeAfterAsMuchWork: a waker wakes when it has done as much as before; an interrupt wakes
+// when it did. The wake of a task that has not left is none unless it ends a sleep.
+func TestWakeAfterAsMuchWork(t *testing.T) {
+	l := readLoad(t, "6.1.0-rt",
+		"a-10 d... 1000 sched_switch: prev_comm=a prev_pid=10 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120",
+		"<idle>-0 d.h. 2000 sched_waking: comm=a pid=10 prio=120 target_cpu=000",
+		"<idle>-0 d.h. 2001 sched_wakeup: comm=a pid=10 prio=120 target_cpu=000",
+		"<idle>-0 d... 2004 sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=10 next_prio=120",
+		"a-10 d... 2304 sched_waking: comm=b pid=11 prio=89 target_cpu=000",
+		"a-10 d... 2305 sched_wakeup: comm=b pid=11 prio=89 target_cpu=000",
+		"a-10 d... 2308 sched_switch: prev_comm=a prev_pid=10 prev_prio=120 prev_state=R ==> next_comm=b next_pid=11 next_prio=89",
+		"b-11 d... 2500 sched_switch: prev_comm=b prev_pid=11 prev_prio=89 prev_state=S ==> next_comm=a next_pid=10 next_prio=120",
+		"a-10 d.h. 2600 sched_waking: comm=a pid=10 prio=120 target_cpu=000",
+		"a-10 d.h. 2601 sched_wakeup: comm=a pid=10 prio=120 target_cpu=000",
+		"a-10 d... 3000 sched_switch: prev_comm=a prev_pid=10 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120",
+		"<idle>-0 d... 9000 sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=b next_pid=11 next_prio=89")
+	if l.HandOver != 4000 {
+		t.Fatalf("a hand-over of %d ns", l.HandOver)
+	}
+	if l.Tasks[l.task("a")].Begin != BeginRunning || l.Tasks[l.task("b")].Begin != BeginBlocked {
+		t.Errorf("a begins as %d, b as %d", l.Tasks[l.task("a")].Begin, l.Tasks[l.task("b")].Begin)
+	}
+	b := l.task("b")
+	holds(t, l, "a", did{Kind: OpSleep, At: 2000}, did{Kind: OpRun, NS: 300}, did{Kind: OpWake, Ref: b}, did{Kind: OpRun, NS: 500}, did{Kind: OpWait})
+	// b was seen to run again, and nobody to wake it.
+	holds(t, l, "b", did{Kind: OpWait}, did{Kind: OpRun, NS: 192}, did{Kind: OpWait})
+	if assumed(l, "wake_unseen") != 1 {
+		t.Errorf("assumed: %+v", l.Assumed)
+	}
+}
+
+// TestKeyOfAWait: a wake belongs to the sleep that it ends, what comes later to the next cycle.
+func TestKeyOfAWait(t *testing.T) {
+	l := readLoad(t, "6.1.0-rt",
+		"a-10 d... 1000 sched_switch: prev_comm=a prev_pid=10 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120",
+		"<idle>-0 d.h. 2000 sched_waking: comm=a pid=10 prio=120 target_cpu=000",
+		"<idle>-0 d... 2004 sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=10 next_prio=120",
+		"a-10 d.h. 2304 sched_waking: comm=b pid=11 prio=89 target_cpu=000",
+		"a-10 d... 2308 sched_switch: prev_comm=a prev_pid=10 prev_prio=120 prev_state=R ==> next_comm=b next_pid=11 next_prio=89",
+		"b-11 d... 2500 sched_switch: prev_comm=b prev_pid=11 prev_prio=89 prev_state=S ==> next_comm=a next_pid=10 next_prio=120")
+	type key struct {
+		Cycle  int
+		Kind   string
+		Length event.Time
+	}
+	got := map[string][]key{}
+	for _, w := range l.Recorded {
+		name := l.Names.String(l.Tasks[w.Key.Task].Comm)
+		got[name] = append(got[name], key{w.Key.Cycle, w.Key.Kind.String(), w.Length() / 1000})
+	}
+	want := map[string][]key{"a": {{0, "wakeup", 4}, {1, "preempted", 192}}, "b": {{0, "wakeup", 4}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestFairTurns: the order in which fair tasks had the CPU is kept, however long they work.
+func TestFairTurns(t *testing.T) {
+	l := readLoad(t, "6.1.0-rt",
+		"a-10 d... 1000 sched_switch: prev_comm=a prev_pid=10 prev_prio=120 prev_state=R ==> next_comm=c next_pid=12 next_prio=120",
+		"c-12 d... 9000 sched_switch: prev_comm=c prev_pid=12 prev_prio=120 prev_state=R ==> next_comm=b next_pid=11 next_prio=120",
+		"b-11 d... 9500 sched_switch: prev_comm=b prev_pid=11 prev_prio=120 prev_state=S ==> next_comm=a next_pid=10 next_prio=120",
+		"a-10 d... 9700 sched_switch: prev_comm=a prev_pid=10 prev_prio=120 prev_state=S ==> next_comm=c next_pid=12 next_prio=120",
+		"c-12 d... 9800 sched_switch: prev_comm=c prev_pid=12 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120")
+	holds(t, l, "a", did{Kind: OpTurn}, did{Kind: OpRun, NS: 200}, did{Kind: OpWait})
+	holds(t, l, "c", did{Kind: OpRun, NS: 8000}, did{Kind: OpTurn}, did{Kind: OpRun, NS: 100}, did{Kind: OpWait})
+	var order []string
+	if _, err := l.Run(RunOptions{Sink: func(ev *event.Event) {
+		if ev.Kind == event.SchedSwitch && ev.Next != 0 {
+			order = append(order, l.Names.String(ev.NextComm))
+		}
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(order, ""); got != "cbac" {
+		t.Errorf("in the run they had the CPU in the order %s", got)
+	}
+}
+
+// TestClassChangesWhereItIsCharged: a task that calls the scheduler is charged then.
+func TestClassChangesWhereItIsCharged(t *testing.T) {
+	const charge = "sched_stat_runtime: comm=a pid=10 runtime=100 [ns] vruntime="
+	l := readLoad(t, "6.1.0-rt",
+		"<idle>-0 d... 1000 sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=10 next_prio=120",
+		"a-10 d.h. 1100 "+charge+"5000 [ns]",
+		"a-10 d... 1300 "+charge+"5100 [ns]",
+		"a-10 d.h. 1400 "+charge+"0 [ns]",
+		"a-10 d... 1599 "+charge+"0 [ns]",
+		"a-10 d... 1600 sched_switch: prev_comm=a prev_pid=10 prev_prio=49 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120")
+	holds(t, l, "a", did{Kind: OpRun, NS: 300}, did{Kind: OpAttr, Prio: 50}, did{Kind: OpRun, NS: 300}, did{Kind: OpWait})
+	if a := l.Tasks[l.task("a")].Attr; a.Policy != sched.Normal {
+		t.Errorf("a begins as %v", a)
+	}
+}
