@@ -18,39 +18,24 @@ var ErrNoSuchWait = errors.New("no such wait in this trace")
 // Explain tells each late wait of src with causes that sum to its lateness. Errors are
 // those of the reader, and ErrNoSuchWait.
 func Explain(src Source, o Options) (*result.Explain, error) {
-	info, names := o.info(src), src.Names()
-	tr := timeline.NewTracker(info.Machine, names)
-	b := timeline.NewBuilder(tr, kernel.Of(info.Kernel), names)
-	f, err := pass(src, event.Options{Progress: part(o.Progress, 0, 2)}, tr, b.Push)
+	names := src.Names()
+	rs := newRows(o.By, names, o.info(src))
+	late := &chosen{o: &o, buckets: make(map[bucketKey]*worst)}
+	f, err := o.explained(src, func(a *cause.Analysis, w *latency.Wait) { explainWait(a, w, names, &o, rs, late) })
 	if err != nil {
 		return nil, err
 	}
-	b.Finish()
-	x := b.Index()
-	a := cause.New(x)
-
-	rs := newRows(o.By, names, info)
-	late := &chosen{o: &o, buckets: make(map[bucketKey]*worst)}
-	again := timeline.NewTracker(info.Machine, names)
-	lt := latency.NewTracker(again, func(w *latency.Wait) { explainWait(a, w, names, &o, rs, late) })
-	lt.KnowGaps(x.Gaps())
-	// All kinds again: a task's number depends on which event named it first, and the index
-	// goes by these numbers.
-	if _, err := pass(src, event.Options{Progress: part(o.Progress, 1, 2)}, again, lt.Push); err != nil {
-		return nil, fmt.Errorf("second pass: %w", err)
-	}
-	lt.Finish()
 
 	list := late.ordered()
 	if o.WaitID != "" {
 		rs.keepTold()
 	}
-	r := &result.Explain{Schema: "whylate.explain/1", Input: f.input(src, &o, tr.CPUs()), Tasks: rs.results(), Late: []result.Late{}}
+	r := &result.Explain{Schema: "whylate.explain/1", Input: f.input(src, &o, f.tr.CPUs()), Tasks: rs.results(), Late: []result.Late{}}
 	if o.WaitID != "" && len(list) == 0 {
 		return nil, fmt.Errorf("wait %q: %w; `whylate explain` prints the names of the late ones", o.WaitID, ErrNoSuchWait)
 	}
 	for i := range list {
-		r.Late = append(r.Late, list[i].fill(names, f.start, a.Elsewhere(list[i].Wait)))
+		r.Late = append(r.Late, list[i].fill(names, f.start, f.analysis.Elsewhere(list[i].Wait)))
 	}
 	if o.Evidence {
 		if err := addEvidence(src, names, list, r.Late); err != nil {
@@ -60,8 +45,42 @@ func Explain(src Source, o Options) (*result.Explain, error) {
 	if late.dropped > 0 {
 		f.diags = event.Diagnose(f.diags, "more", late.dropped, "late waits beyond the first 100,000 are not told")
 	}
-	r.Diagnostics = diagnostics(&f, tr, lt)
+	r.Diagnostics = diagnostics(&f.facts, f.tr, f.lt)
 	return r, nil
+}
+
+// explained is what the two passes over a trace leave behind.
+type explained struct {
+	facts
+	tr       *timeline.Tracker
+	lt       *latency.Tracker
+	analysis *cause.Analysis
+}
+
+// explained reads src twice and hands every wait out, with the analysis that tells its causes.
+func (o *Options) explained(src Source, visit func(*cause.Analysis, *latency.Wait)) (*explained, error) {
+	info, names := o.info(src), src.Names()
+	x := &explained{tr: timeline.NewTracker(info.Machine, names)}
+	b := timeline.NewBuilder(x.tr, kernel.Of(info.Kernel), names)
+	var err error
+	x.facts, err = pass(src, event.Options{Progress: part(o.Progress, 0, 2)}, x.tr, b.Push)
+	if err != nil {
+		return nil, err
+	}
+	b.Finish()
+	index := b.Index()
+	x.analysis = cause.New(index)
+
+	again := timeline.NewTracker(info.Machine, names)
+	x.lt = latency.NewTracker(again, func(w *latency.Wait) { visit(x.analysis, w) })
+	x.lt.KnowGaps(index.Gaps())
+	// All kinds again: a task's number depends on which event named it first, and the index
+	// goes by these numbers.
+	if _, err := pass(src, event.Options{Progress: part(o.Progress, 1, 2)}, again, x.lt.Push); err != nil {
+		return nil, fmt.Errorf("second pass: %w", err)
+	}
+	x.lt.Finish()
+	return x, nil
 }
 
 // explainWait takes in one wait of the second pass.
@@ -82,38 +101,48 @@ func explainWait(a *cause.Analysis, w *latency.Wait, names *event.Names, o *Opti
 
 // Latency tells the waits of src as one row per task, or what o.By says.
 func Latency(src Source, o Options) (*result.Latency, error) {
-	info := o.info(src)
-	c, err := o.count(src, info, nil)
-	if gaps := c.lt.Gaps(); err == nil && len(gaps) > 0 {
-		c, err = o.count(src, info, gaps) // once more, now that it is known where events are missing
-	}
+	var rs *rows
+	c, err := o.counted(src, func() func(*latency.Wait) {
+		rs = newRows(o.By, src.Names(), o.info(src))
+		return func(w *latency.Wait) { o.countWait(rs, w) }
+	})
 	if err != nil {
 		return nil, err
 	}
-	r := &result.Latency{Schema: "whylate.latency/1", Input: c.input(src, &o, c.tr.CPUs()), By: string(c.rs.by), Tasks: c.rs.results()}
-	for _, row := range c.rs.list {
+	r := &result.Latency{Schema: "whylate.latency/1", Input: c.input(src, &o, c.tr.CPUs()), By: string(rs.by), Tasks: rs.results()}
+	for _, row := range rs.list {
 		if row.hist != nil && row.hist.Waits() > 0 {
-			r.Histograms = append(r.Histograms, c.rs.histogram(row))
+			r.Histograms = append(r.Histograms, rs.histogram(row))
 		}
 	}
 	r.Diagnostics = diagnostics(&c.facts, c.tr, c.lt)
 	return r, nil
 }
 
-// counted is what one pass of the latency verb gives.
+// counted is what one pass leaves behind that looks for waits and not for their causes.
 type counted struct {
 	facts
 	tr *timeline.Tracker
 	lt *latency.Tracker
-	rs *rows
 }
 
-// count puts the waits of src into rows. gaps says where events are missing, nil: not known
-// yet.
-func (o *Options) count(src Source, info *event.Info, gaps [][]timeline.Span) (*counted, error) {
-	names := src.Names()
-	c := &counted{tr: timeline.NewTracker(info.Machine, names), rs: newRows(o.By, names, info)}
-	c.lt = latency.NewTracker(c.tr, func(w *latency.Wait) { o.countWait(c.rs, w) })
+// counted reads src once and hands every wait out; once more, to a new visitor, where it
+// turns out that events are missing, since that bears on waits before.
+func (o *Options) counted(src Source, visitor func() func(*latency.Wait)) (*counted, error) {
+	c, err := o.count(src, nil, visitor())
+	if gaps := c.lt.Gaps(); err == nil && len(gaps) > 0 {
+		c, err = o.count(src, gaps, visitor())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// count is one pass of counted. gaps says where events are missing, nil: not known yet.
+func (o *Options) count(src Source, gaps [][]timeline.Span, visit func(*latency.Wait)) (*counted, error) {
+	c := &counted{tr: timeline.NewTracker(o.info(src).Machine, src.Names())}
+	c.lt = latency.NewTracker(c.tr, visit)
 	if gaps != nil {
 		c.lt.KnowGaps(gaps)
 	}

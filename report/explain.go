@@ -30,6 +30,15 @@ func Explain(w io.Writer, r *result.Explain, o Options) error {
 // input prints what was read: "machine.dat   trace.dat v7 · 6.1.0 · 4 CPUs · 2.310 s ·
 // 41 203 events · none lost". What the trace does not say is left out.
 func (p *printer) input(in *result.Input) {
+	file := ""
+	if in.File != "" {
+		file = p.bold(escape(in.File)) + "   "
+	}
+	p.line("%s%s", file, p.inputText(in))
+}
+
+// inputText is input without the name of the file.
+func (p *printer) inputText(in *result.Input) string {
 	var facts []string
 	for _, s := range []string{in.Format, in.Kernel} {
 		if s != "" {
@@ -48,11 +57,7 @@ func (p *printer) input(in *result.Input) {
 	default:
 		facts = append(facts, p.paint(ansiRed, count(in.Lost)+" lost"))
 	}
-	file := ""
-	if in.File != "" {
-		file = p.bold(escape(in.File)) + "   "
-	}
-	p.line("%s%s", file, strings.Join(facts, " · "))
+	return strings.Join(facts, " · ")
 }
 
 // block prints one task: its wakeups, what its waiting was made of, its late waits.

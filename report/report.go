@@ -13,7 +13,9 @@ type Options struct {
 	Verbose bool // each interval with its evidence, who woke, and the table of all other tasks
 	Nano    bool // lengths of time as whole ns instead of µs with one decimal
 	All     bool // every late wait on its own instead of groups, and the table of all other tasks
-	Width   int  // columns of the terminal: longer names are cut. 0: never cut
+	// Markdown prints for a page instead of a terminal, where the answer has such a form.
+	Markdown bool
+	Width    int // columns of the terminal: longer names are cut. 0: never cut
 }
 
 // printer writes to a buffered writer that keeps the first error until flush, so that

@@ -35,6 +35,9 @@ func (e *usageError) Unwrap() error { return e.err }
 // errUnreliable ends a --strict run after its result was printed.
 var errUnreliable = errors.New("the result is unreliable (--strict)")
 
+// errCondition ends a run whose result was printed: a condition of the user does not hold.
+var errCondition = errors.New("a condition does not hold")
+
 // exitCode prints what err means for the user to stderr and returns the code.
 func exitCode(ctx context.Context, err error, stderr io.Writer) int {
 	var usage *usageError
@@ -50,6 +53,9 @@ func exitCode(ctx context.Context, err error, stderr io.Writer) int {
 	case errors.As(err, &usage):
 		fmt.Fprintf(stderr, "%s: %v\nRun '%s -h' for its flags.\n", usage.verb, err, usage.verb)
 		return ExitUsage
+	case errors.Is(err, errCondition):
+		fmt.Fprintf(stderr, "whylate: %v\n", err)
+		return ExitCondition
 	case errors.Is(err, errUnreliable):
 		fmt.Fprintf(stderr, "whylate: %v\n", err)
 		return ExitUnreliable

@@ -84,7 +84,7 @@ func askExplain(src explain.Source, o explain.Options) (*answer, error) {
 	if err := someTask(o, len(r.Tasks)); err != nil {
 		return nil, err
 	}
-	return &answer{r, r.Input, r.Diagnostics, func(w io.Writer, ro report.Options) error {
+	return &answer{value: r, input: r.Input, diagnostics: r.Diagnostics, text: func(w io.Writer, ro report.Options) error {
 		return report.Explain(w, r, ro)
 	}}, nil
 }

@@ -36,7 +36,7 @@ func askInfo(src explain.Source, o explain.Options) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &answer{r, r.Input, r.Diagnostics, func(w io.Writer, ro report.Options) error {
+	return &answer{value: r, input: r.Input, diagnostics: r.Diagnostics, text: func(w io.Writer, ro report.Options) error {
 		return report.Info(w, r, ro)
 	}}, nil
 }

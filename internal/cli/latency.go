@@ -62,7 +62,7 @@ func askLatency(layout string) question {
 		if err := someTask(o, len(r.Tasks)); err != nil {
 			return nil, err
 		}
-		return &answer{r, r.Input, r.Diagnostics, func(w io.Writer, ro report.Options) error {
+		return &answer{value: r, input: r.Input, diagnostics: r.Diagnostics, text: func(w io.Writer, ro report.Options) error {
 			switch layout {
 			case "cyclictest":
 				return report.HistCyclictest(w, r)

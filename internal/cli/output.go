@@ -45,6 +45,10 @@ type answer struct {
 	input       result.Input
 	diagnostics []result.Diagnostic
 	text        func(io.Writer, report.Options) error
+	// verdict is what the verb itself ends with once the answer is printed.
+	verdict error
+	// also, where set, writes it to one place more.
+	also func() error
 }
 
 // check refuses an output file before the work starts that the work would be for
@@ -76,6 +80,14 @@ func (o *output) print(a *answer, stdout io.Writer) error {
 	})
 	if err != nil {
 		return fmt.Errorf("writing the answer: %w", err)
+	}
+	if a.also != nil {
+		if err := a.also(); err != nil {
+			return err
+		}
+	}
+	if a.verdict != nil {
+		return a.verdict
 	}
 	if o.strict {
 		return a.holes()
