@@ -95,6 +95,8 @@ func (k *locks) given(r *reader, w, s *script, t event.Time) bool {
 		w.insert(c.taken, Op{Kind: OpLock, Ref: c.mutex, At: t, Slept: t, By: Inferred})
 	}
 	w.add(Op{Kind: OpUnlock, Ref: c.mutex, At: t, By: Inferred})
+	// For how long s has it then nothing tells, and nobody else waits for it.
+	s.insert(c.sleep+1, Op{Kind: OpUnlock, Ref: c.mutex, At: t, By: Assumed})
 	r.guess.add(lockHolder)
 	return true
 }
