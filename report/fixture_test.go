@@ -94,15 +94,23 @@ func machineLate() []result.Late {
 	}
 	worst.IdleElsewhere = []result.IdleElsewhere{{CPU: 3, NS: 10_200_000, Verdict: "likely"}}
 	worst.Advice = []result.Advice{
-		{Change: "task=logger policy=other", Command: "chrt -o -p 0 5298", BeforeNS: 11_020_312, AfterNS: 31_000, ErrorNS: 900},
-		{Change: "task=ctl-loop prio=91", Command: "chrt -f -p 91 311", BeforeNS: 11_020_312, AfterNS: 24_000, ErrorNS: 900},
+		{Change: "task=logger exit_normalize=rt", Command: "chrt -o -p 0 5298   # before it exits", BeforeNS: 11_020_312, AfterNS: 31_000, ErrorNS: 330_600,
+			Text: "logger drops to SCHED_OTHER before it exits", Kind: "exit_teardown", Confirmed: &result.Confirmed{Predictions: 3, Median: 12, Worst: 41}},
+		{Change: "task=ctl-loop policy=fifo prio=91", Command: "chrt -f -p 91 311", BeforeNS: 11_020_312, AfterNS: 24_000, ErrorNS: 330_600, Text: "ctl-loop at RT 91", Kind: "exit_teardown",
+			Harm: []result.Harm{{Comm: "audio", PID: 77, Class: "rt", Prio: 14, P99BeforeNS: 12_000, P99AfterNS: 412_000, MissesBefore: 1, MissesAfter: 3, Jobs: 2100},
+				{Comm: "build", PID: 900, Class: "fair", Prio: 125, P99BeforeNS: 900_000, P99AfterNS: 1_412_000}, {Comm: "cc1", PID: 901, P99AfterNS: 1}}},
+		{Change: "set exit_normalize=rt", BeforeNS: 11_020_312, AfterNS: 33_000, ErrorNS: 330_600, WorseNS: 812_000, Text: "kernel: exit_normalize=rt", Kind: "exit_teardown"},
+		{Change: "set fair_server_period_ns=100000000 fair_server_runtime_ns=5000000", Command: "for d in /sys/kernel/debug/sched/fair_server/cpu*; do echo 100000000 >$d/period; echo 5000000 >$d/runtime; done",
+			BeforeNS: 11_020_312, AfterNS: 5_000_000, ErrorNS: 330_600, Text: "the server's share in periods of 100 ms", Kind: "fair_server"},
+		{Change: "task=logger policy=other", Command: "chrt -o -p 0 5298", BeforeNS: 11_020_312, AfterNS: 31_000, ErrorNS: 330_600},
 	}
+	worst.Refused = []result.Refusal{{Change: "set fair_server_runtime_ns=0", Text: "set fair_server_runtime_ns=0: EBUSY: this kernel lets none become smaller"}}
 	due := result.Late{ID: "311@288.500000", Comm: "ctl-loop", PID: 311, Class: "rt", Prio: 19, CPU: 1, WaitKind: "wakeup",
 		DueNS: at(491_500_000), DueVerdict: "likely", DueDetail: "slack 50 µs", WokenNS: 500_000_000, OnCPUNS: at(500_100_000), WaitNS: 100_000, LatenessNS: 8_600_000, Verdict: "likely",
 		Causes: []result.Cause{
 			{Kind: "late_wakeup", NS: 8_500_000, StartNS: 491_500_000, Comm: "ktimers/1", PID: 31, Prio: 98, Verdict: "likely", Detail: "the timer thread waited for burn/77 (RT 50)"},
 			{Kind: "unknown", NS: 100_000, StartNS: 500_000_000, PID: -1, Verdict: "unknown"}},
-		Needs: []string{"timer:hrtimer_start", "timer:hrtimer_expire_entry"}}
+		Needs: []string{"timer:hrtimer_start", "timer:hrtimer_expire_entry"}, Withheld: "the unchanged replay misses it by 6 300 µs"}
 	preempted := result.Late{ID: "311@289.000001", Comm: "ctl-loop", PID: 311, Class: "rt", Prio: 19, WaitKind: "preempted",
 		WokenNS: 1_000_001_000, OnCPUNS: at(1_000_072_000), WaitNS: 71_000, LatenessNS: 71_000, Verdict: "proven",
 		Causes: []result.Cause{{Kind: "higher_prio", NS: 71_000, StartNS: 1_000_001_000, Comm: "irq/14-ahci", PID: 214, Prio: 14, Verdict: "proven"}}}

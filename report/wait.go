@@ -56,7 +56,7 @@ func (p *printer) late(in *result.Input, l *result.Late, said map[string]bool) {
 	}
 	p.due(in, l)
 	p.idleElsewhere(l.IdleElsewhere)
-	p.advice(l.Advice)
+	p.advice(l)
 	p.needs(l.Needs, said)
 }
 
@@ -159,20 +159,6 @@ func (p *printer) idleElsewhere(list []result.IdleElsewhere) {
 
 // mostIdle is how many idle CPUs are named without Verbose: a large machine has hundreds.
 const mostIdle = 4
-
-// advice prints changes with what replay predicts of each. A prediction is called one and
-// carries its error.
-func (p *printer) advice(list []result.Advice) {
-	if len(list) == 0 {
-		return
-	}
-	p.line("     predicted by replay")
-	rows := make([][]string, len(list))
-	for i, a := range list {
-		rows[i] = []string{escape(a.Change), fmt.Sprintf("%s → %s ± %s", p.amount(a.BeforeNS), p.amount(a.AfterNS), p.amount(a.ErrorNS)), escape(a.Command)}
-	}
-	p.columns("        ", "", rows)
-}
 
 // needs prints the events that would settle the open questions of a wait, once per block:
 // most waits of a task lack the same ones.

@@ -123,6 +123,7 @@ type Advice struct {
 	BeforeNS  int64      `json:"before_ns"`
 	AfterNS   int64      `json:"after_ns"`
 	ErrorNS   int64      `json:"error_ns"`
+	WorseNS   int64      `json:"worse_ns"`  // the longest of the task's other waits that becomes longer, 0: none does
 	Text      string     `json:"text"`      // for people
 	Kind      string     `json:"kind"`      // of the cause that suggests it
 	Harm      []Harm     `json:"harm"`      // to others, where it is worth telling

@@ -43,13 +43,16 @@ type ChangedTask struct {
 
 // Prediction is what becomes of one wait, in ns of lateness. The recorded wait is BeforeNS;
 // ReplayedNS is what the unchanged replay makes of it, and ErrorNS how far that is from
-// BeforeNS. AfterNS means nothing where Withheld gives a reason.
+// BeforeNS. AfterNS means nothing where Withheld gives a reason. WorseNS is the longest of the
+// task's other wakeup waits that the change makes longer, 0: it makes none longer. A change
+// that only moves a wait shows there.
 type Prediction struct {
 	ID         string `json:"id"`
 	BeforeNS   int64  `json:"before_ns"`
 	ReplayedNS int64  `json:"replayed_ns"`
 	AfterNS    int64  `json:"after_ns"`
 	ErrorNS    int64  `json:"error_ns"`
+	WorseNS    int64  `json:"worse_ns"`
 	Withheld   string `json:"withheld,omitempty"`
 }
 
@@ -61,6 +64,7 @@ type Harm struct {
 	PID          int32  `json:"pid"`
 	Class        string `json:"class"`
 	Prio         Prio   `json:"prio"`
+	Kernel       bool   `json:"kernel"` // a thread of the kernel, by its name
 	P99BeforeNS  int64  `json:"p99_before_ns"`
 	P99AfterNS   int64  `json:"p99_after_ns"`
 	MissesBefore int64  `json:"misses_before"`

@@ -9,6 +9,7 @@ import (
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/explain"
 	"github.com/whylate/whylate/report"
+	"github.com/whylate/whylate/result"
 )
 
 const explainLong = `Tell each late wait of a trace with causes that sum to it.
@@ -32,6 +33,7 @@ type explainFlags struct {
 	over event.Time
 	top  int
 	wait string
+	adviceFlags
 }
 
 // textFloor is from where on people are told of fair tasks and kernel threads that nobody
@@ -55,7 +57,16 @@ func newExplain(std *streams) *cobra.Command {
 			if !out.json && !out.all {
 				o.Floor = textFloor
 			}
-			return std.answer(cmd, args, &in, &out, o, askExplain)
+			return std.answer(cmd, args, &in, &out, o, func(src explain.Source, o explain.Options) (*answer, error) {
+				a, err := askExplain(src, o)
+				if err != nil {
+					return nil, err
+				}
+				r := a.value.(*result.Explain)
+				err = flags.advise(src, &o, r)
+				a.diagnostics = r.Diagnostics
+				return a, err
+			})
 		},
 	}
 	in.register(cmd)
@@ -65,6 +76,7 @@ func newExplain(std *streams) *cobra.Command {
 		into(&flags.over, parsePositive))
 	f.Func("top", "tell at most the `N` latest waits", into(&flags.top, parseCount))
 	f.Func("wait", "tell only the wait `ID`", into(&flags.wait, parseWaitID))
+	flags.adviceFlags.register(cmd)
 	registerDetail(cmd, &out)
 	out.register(cmd)
 	return cmd

@@ -1,0 +1,153 @@
+package whatif
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
+	"github.com/whylate/whylate/latency"
+	"github.com/whylate/whylate/replay"
+	"github.com/whylate/whylate/result"
+)
+
+// A task is harmed if the p99 of the delays of its jobs grows by more than a fifth and by more
+// than leastHarm, or if more of its jobs take longer than they may. The jobs in which a task
+// exits are left out: that is what some changes are for.
+const leastHarm = 50_000
+
+// tasks fills what becomes of each task, and whom the changes harm.
+func (s *Study) tasks(c *result.Changed, changed *outcome) {
+	recorded, before, after := series(s.Load.Recorded), series(s.base.waits), series(changed.waits)
+	for i := range s.Load.Tasks {
+		t := &s.Load.Tasks[i]
+		first := s.typical(i, changed)
+		if t.Stopper || first == nil {
+			continue
+		}
+		comm := s.Load.Names.String(t.Comm)
+		b, a := s.base.tasks[i].sum(s.Load.To), changed.tasks[i].sum(s.Load.To)
+		c.Tasks = append(c.Tasks, result.ChangedTask{Comm: comm, PID: int32(t.PID), Class: first.Class, Prio: result.Prio(first.Prio),
+			Recorded: points(recorded[i]), Replayed: points(before[i]), Changed: points(after[i]),
+			MissesBefore: b.misses, MissesAfter: a.misses, Jobs: b.limited})
+		h := result.Harm{Comm: comm, PID: int32(t.PID), Class: first.Class, Prio: result.Prio(first.Prio), Kernel: kernel.IsKernelThread(comm),
+			P99BeforeNS: b.p99, P99AfterNS: a.p99, MissesBefore: b.misses, MissesAfter: a.misses, Jobs: b.limited}
+		worse := h.P99AfterNS-h.P99BeforeNS > max(leastHarm, h.P99BeforeNS/5) || h.MissesAfter > h.MissesBefore
+		if worse && !changed.load.Tasks[i].Removed {
+			c.Harm = append(c.Harm, h)
+		}
+	}
+	slices.SortStableFunc(c.Harm, func(a, b result.Harm) int {
+		return cmp.Or(cmp.Compare(importance(&a), importance(&b)),
+			cmp.Compare(b.MissesAfter-b.MissesBefore, a.MissesAfter-a.MissesBefore),
+			cmp.Compare(b.P99AfterNS-b.P99BeforeNS, a.P99AfterNS-a.P99BeforeNS))
+	})
+}
+
+// importance is the order in which people are told of harm: as in explain, real-time user
+// tasks come first and threads of the kernel last.
+func importance(h *result.Harm) int {
+	switch {
+	case h.Kernel:
+		return 2
+	case h.Class == "rt" || h.Class == "dl":
+		return 0
+	}
+	return 1
+}
+
+// typical is a wait of task i with the priority that most of its waits have, nil: it has none.
+// A program often has another one until it asks for its own.
+func (s *Study) typical(i int, changed *outcome) *replay.Wait {
+	for _, list := range [][]replay.Wait{s.Load.Recorded, s.base.waits, changed.waits} {
+		at, _ := slices.BinarySearchFunc(list, i, func(w replay.Wait, task int) int { return cmp.Compare(w.Key.Task, task) })
+		var best *replay.Wait
+		count := make(map[event.Prio]int)
+		for ; at < len(list) && list[at].Key.Task == i; at++ {
+			w := &list[at]
+			if count[w.Prio]++; best == nil || count[w.Prio] > count[best.Prio] {
+				best = w
+			}
+		}
+		if best != nil {
+			return best
+		}
+	}
+	return nil
+}
+
+// worsened is the longest wakeup wait of each task that the change makes longer.
+func worsened(before, after []replay.Wait) map[int]event.Time {
+	m := make(map[int]event.Time)
+	for _, p := range replay.Match(before, after) {
+		if p.Run == nil || p.Run.Key.Kind != latency.Wakeup {
+			continue
+		}
+		was, is := event.Time(0), p.Run.Lateness()
+		if p.Recorded != nil {
+			was = p.Recorded.Lateness()
+		}
+		if is-was > max(leastHarm, was/5) {
+			m[p.Run.Key.Task] = max(m[p.Run.Key.Task], is)
+		}
+	}
+	return m
+}
+
+// series are the wakeup waits of each task, as lateness in order of size.
+func series(waits []replay.Wait) map[int][]event.Time {
+	m := make(map[int][]event.Time)
+	for i := range waits {
+		if w := &waits[i]; w.Key.Kind == latency.Wakeup {
+			m[w.Key.Task] = append(m[w.Key.Task], w.Lateness())
+		}
+	}
+	for _, list := range m {
+		slices.Sort(list)
+	}
+	return m
+}
+
+func points(sorted []event.Time) result.Points {
+	n := len(sorted)
+	if n == 0 {
+		return result.Points{}
+	}
+	return result.Points{Waits: int64(n), P50NS: int64(rank(sorted, 50)), P99NS: int64(rank(sorted, 99)), MaxNS: int64(sorted[n-1])}
+}
+
+// rank is the percentile by the nearest rank.
+func rank(sorted []event.Time, percent int) event.Time {
+	return sorted[max(0, (len(sorted)*percent+99)/100-1)]
+}
+
+// sums are the jobs of a task.
+type sums struct {
+	p99             int64
+	limited, misses int64
+}
+
+func (d *done) sum(end event.Time) sums {
+	var s sums
+	var waits []event.Time
+	for i := range d.jobs {
+		j := &d.jobs[i]
+		if j.dying {
+			continue
+		}
+		if j.seen || j.release != event.NoTime && j.release < end {
+			waits = append(waits, j.delay)
+		}
+		if j.counts(end) {
+			s.limited++
+			if j.late() {
+				s.misses++
+			}
+		}
+	}
+	slices.Sort(waits)
+	if len(waits) > 0 {
+		s.p99 = int64(rank(waits, 99))
+	}
+	return s
+}

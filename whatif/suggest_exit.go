@@ -1,0 +1,23 @@
+package whatif
+
+import "fmt"
+
+// suggestExit: nobody waits for a dying task's memory, so it may give that back at the
+// priority of ordinary tasks. It does so if it gives up its priority before it exits; a task
+// that crashes or is killed cannot, which is why changes of the kernel were proposed.
+func suggestExit(a *asked) []Candidate {
+	if a.cause.PID < 0 {
+		return nil
+	}
+	how := "rt"
+	if a.cause.Prio < 0 {
+		how = "all" // the other change forgets deadline tasks
+	}
+	list := []Candidate{{Text: a.cause.Comm + " drops to SCHED_OTHER before it exits",
+		Change: fmt.Sprintf("task=%s exit_normalize=%s", a.culprit(), how)}}
+	if n := realTime(a.cause.Prio); n > 0 {
+		list = append(list, a.raised(n+1)...)
+	}
+	list = append(list, Candidate{Text: "kernel: exit_normalize=" + how, Change: "set exit_normalize=" + how})
+	return append(list, a.apart()...)
+}

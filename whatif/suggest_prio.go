@@ -1,0 +1,118 @@
+package whatif
+
+import (
+	"fmt"
+
+	"github.com/whylate/whylate/kernel"
+	"github.com/whylate/whylate/result"
+	"github.com/whylate/whylate/sched"
+)
+
+// mostPrio is the highest real-time priority that is suggested: 99 is that of the kernel's own
+// threads, which must come before everybody.
+const mostPrio = 98
+
+// realTime is the priority of chrt, 1 to 99, of a kernel's number; 0: it is none.
+func realTime(p result.Prio) int {
+	if p < 0 || p > 98 {
+		return 0
+	}
+	return 99 - int(p)
+}
+
+// suggestHigherPrio: the waiter above who kept it out, that one below the waiter, or the two
+// on different CPUs.
+func suggestHigherPrio(a *asked) []Candidate {
+	if kernel.IsStopper(a.cause.Comm) && a.cause.Prio == 0 || a.cause.PID < 0 {
+		return nil
+	}
+	var list []Candidate
+	if n := realTime(a.cause.Prio); n > 0 {
+		list = append(list, a.raised(n+1)...)
+	}
+	list = append(list, a.lowered()...)
+	return append(list, a.apart()...)
+}
+
+// suggestSamePrio: first come, first served, unless one of them is moved by a step, or the
+// other gives way at the end of its turn.
+func suggestSamePrio(a *asked) []Candidate {
+	n := realTime(a.cause.Prio)
+	if n == 0 || a.cause.PID < 0 {
+		return nil
+	}
+	list := append(a.raised(n+1), a.lowered()...)
+	if t := a.known.task(a.cause.Comm, a.cause.PID); t != nil && t.Attr.Policy == sched.FIFO {
+		list = append(list, Candidate{Text: a.cause.Comm + " as SCHED_RR, which gives way after its turn",
+			Change: fmt.Sprintf("task=%s policy=rr prio=%d", a.culprit(), n)})
+	}
+	return append(list, a.apart()...)
+}
+
+// raised is the waiter with real-time priority n; nothing for deadline tasks, which no
+// priority makes faster.
+func (a *asked) raised(n int) []Candidate {
+	if n > mostPrio || a.late.Class == "dl" {
+		return nil
+	}
+	word := "fifo"
+	if t := a.known.task(a.late.Comm, a.late.PID); t != nil && t.Attr.Policy == sched.RR {
+		word = "rr"
+	}
+	return []Candidate{{Text: fmt.Sprintf("%s at RT %d", a.late.Comm, n),
+		Change: fmt.Sprintf("task=%s policy=%s prio=%d", a.victim(), word, n)}}
+}
+
+// lowered is the culprit below the waiter. Threads of the kernel are left as they are: who
+// waits for them is not to be seen.
+func (a *asked) lowered() []Candidate {
+	if kernel.IsKernelThread(a.cause.Comm) {
+		return nil
+	}
+	if n := realTime(a.late.Prio) - 1; n > 0 {
+		return []Candidate{{Text: fmt.Sprintf("%s at RT %d", a.cause.Comm, n),
+			Change: fmt.Sprintf("task=%s policy=fifo prio=%d", a.culprit(), n)}}
+	}
+	return a.ordinary()
+}
+
+// ordinary is the culprit as SCHED_OTHER.
+func (a *asked) ordinary() []Candidate {
+	return []Candidate{{Text: a.cause.Comm + " as SCHED_OTHER",
+		Change: fmt.Sprintf("task=%s policy=other", a.culprit())}}
+}
+
+// apart puts the culprit on other CPUs than the one where the waiter was queued, or the waiter
+// on one that stood idle meanwhile. Deadline tasks may use all CPUs or none.
+func (a *asked) apart() []Candidate {
+	var list []Candidate
+	if !kernel.IsKernelThread(a.cause.Comm) && a.cause.Prio >= 0 && a.cause.PID >= 0 {
+		if cpus := a.known.otherCPUs(a.late.CPU); cpus != "" {
+			list = append(list, Candidate{Text: fmt.Sprintf("%s kept off CPU %d", a.cause.Comm, a.late.CPU),
+				Change: fmt.Sprintf("task=%s cpus=%s", a.culprit(), cpus)})
+		}
+	}
+	return append(list, a.elsewhere()...)
+}
+
+// elsewhere puts the waiter on the CPU that stood idle for most of its wait.
+func (a *asked) elsewhere() []Candidate {
+	if a.late.Class == "dl" || kernel.IsKernelThread(a.late.Comm) {
+		return nil
+	}
+	best := -1
+	for i, e := range a.late.IdleElsewhere {
+		if e.NS*2 > a.late.WaitNS && (best < 0 || e.NS > a.late.IdleElsewhere[best].NS) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	c := a.late.IdleElsewhere[best].CPU
+	return []Candidate{{Text: fmt.Sprintf("%s on CPU %d, which was idle", a.late.Comm, c),
+		Change: fmt.Sprintf("task=%s cpus=%d", a.victim(), c)}}
+}
+
+func (a *asked) culprit() string { return quoted(a.known.pattern(a.cause.Comm, a.cause.PID)) }
+func (a *asked) victim() string  { return quoted(a.known.pattern(a.late.Comm, a.late.PID)) }
