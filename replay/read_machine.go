@@ -34,13 +34,13 @@ func (r *reader) machine() {
 			l.Zero -= l.Tick
 		}
 	}
-	l.RTPeriod = r.rtPeriod()
 	if d := (l.RTPeriod - l.Zero) % l.Tick; l.RTPeriod != event.NoTime && d <= sameMoment {
 		// Both timers are due at once. That of the period was started long before the tick's,
 		// so it expires before it.
 		l.RTPeriod -= d + 1
 	}
 	r.rtRuntime()
+	r.rtPeriod()
 }
 
 // nearestKernel is the profile most like a kernel that has none: of the newest version that is
@@ -110,28 +110,6 @@ func (r *reader) tickPhase() (event.Time, bool) {
 // sameMoment is how far apart the readings of the clock are by which two timers expired that were
 // due at once.
 const sameMoment event.Time = 1_000
-
-// rtPeriod is when a period of the real-time budget began, NoTime where that was not seen.
-func (r *reader) rtPeriod() event.Time {
-	timer := r.x.Names.Intern("sched_rt_period_timer")
-	first := event.NoTime
-	for c := range r.x.CPUs {
-		for _, e := range r.x.CPUs[c].Expiries {
-			if e.Func != timer {
-				continue
-			}
-			at := e.At
-			if offset, ok := r.a.TimerOffset(e); ok {
-				at = event.Time(e.Now - offset)
-			}
-			if first == event.NoTime || at < first {
-				first = at
-			}
-			break
-		}
-	}
-	return first
-}
 
 // rtRuntime infers sched_rt_runtime_us where the usual value does not fit: what people write of
 // what the throttling allows, and no limit where more than the usual was used without any.

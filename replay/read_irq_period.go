@@ -1,0 +1,121 @@
+package replay
+
+import (
+	"sort"
+	"strconv"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
+	"github.com/whylate/whylate/timeline"
+)
+
+// rtPeriod finds out when a period of the real-time budget began, on which CPU its timer was,
+// and what of the budget had been used at the beginning of the trace.
+func (r *reader) rtPeriod() {
+	l := r.l
+	l.RTPeriod = event.NoTime
+	timer := r.x.Names.Intern("sched_rt_period_timer")
+	first := -1
+	for c := range r.x.CPUs {
+		for n, e := range r.x.CPUs[c].Expiries {
+			if e.Func != timer {
+				continue
+			}
+			if at := r.expired(e); l.RTPeriod == event.NoTime || at < l.RTPeriod {
+				l.RTPeriod, l.RTPeriodCPU, first = at, event.CPU(c), n
+			}
+			break
+		}
+	}
+	if l.RTPeriod == event.NoTime {
+		return
+	}
+	l.RTPeriod = r.besideTick(l.RTPeriodCPU, first)
+	for c := range r.x.CPUs {
+		if used, ok := r.rtUsed(event.CPU(c), l.RTPeriod); ok {
+			if l.RTUsed == nil {
+				l.RTUsed = make([]event.Time, len(r.x.CPUs))
+			}
+			l.RTUsed[c] = used
+		}
+	}
+}
+
+// expired is when e came, on the trace's clock.
+func (r *reader) expired(e timeline.Expiry) event.Time {
+	if offset, ok := r.a.TimerOffset(e); ok {
+		return event.Time(e.Now - offset)
+	}
+	return e.At
+}
+
+// besideTick is when the period timer of expiry n of c was due. An interrupt reads its clock
+// once for all timers that it serves, in the order of their times: where it served the tick
+// too, that shows on which side of it the other was. What was current then is charged at the
+// tick, so in the period that ends or in the one that begins.
+func (r *reader) besideTick(c event.CPU, n int) event.Time {
+	list := r.x.CPUs[c].Expiries
+	at := r.expired(list[n])
+	for _, other := range []int{n - 1, n + 1} {
+		if other < 0 || other >= len(list) || list[other].Now != list[n].Now || !r.isTick(list[other].Func) {
+			continue
+		}
+		tick := r.l.Zero + (at-r.l.Zero+r.l.Tick/2)/r.l.Tick*r.l.Tick
+		if other < n {
+			tick++
+		}
+		return tick
+	}
+	return at
+}
+
+// isTick reports whether a timer's function is that of the tick.
+func (r *reader) isTick(function event.Name) bool {
+	return function == r.x.Names.Intern("tick_sched_timer") || function == r.x.Names.Intern("tick_nohz_handler")
+}
+
+// rtUsed is what the real-time tasks of c had used of their budget when the trace began, if they
+// were throttled before first, the first expiry of the period timer: the budget less what was
+// charged until then, and half a tick since only ticks find out.
+func (r *reader) rtUsed(c event.CPU, first event.Time) (event.Time, bool) {
+	runs := r.x.CPUs[c].Runs
+	budget, ok := r.rtBudget()
+	after := sort.Search(len(runs), func(i int) bool { return runs[i].Start >= first })
+	if !ok || after == len(runs) || runs[after].Start-first > longestGap || !r.realTime(&runs[after], runs[after].PrioIn) {
+		return 0, false
+	}
+	for i := 0; i+1 < len(runs) && runs[i].End < first; i++ {
+		if !r.realTime(&runs[i], runs[i].PrioOut) || !runs[i].State.Runnable() || runs[i+1].PrioIn.RealTime() {
+			continue
+		}
+		charged := event.Time(0)
+		for _, ch := range r.x.CPUs[c].Charges {
+			if ch.At <= runs[i].End {
+				charged += event.Time(ch.NS)
+			}
+		}
+		return max(0, budget-charged+r.l.Tick/2), true
+	}
+	return 0, false
+}
+
+// realTime reports whether a run that begins or ends with prio is one of a real-time task; the
+// stop class shows priority 0 too.
+func (r *reader) realTime(run *timeline.Run, prio event.Prio) bool {
+	return prio.RealTime() && !kernel.IsStopper(r.x.Names.String(run.Comm))
+}
+
+// rtBudget is what real-time tasks may use of each period, in ns; false: all of it.
+func (r *reader) rtBudget() (event.Time, bool) {
+	budget := event.Time(r.x.Facts.RTRuntime)
+	for _, v := range r.l.Values {
+		if v.Name == "sched_rt_runtime_us" {
+			us, err := strconv.ParseInt(v.To, 10, 64)
+			if err != nil || us < 0 {
+				return 0, false
+			}
+			budget = event.Time(us) * 1000
+		}
+	}
+	return budget, budget > 0
+}
