@@ -82,8 +82,7 @@ type Task struct {
 	CPUs      []event.CPU // that it may use; nil: all
 	CPUsBy    Origin
 	Begin     Begin
-	CPU       event.CPU  // where it is, or was last, at Begin
-	Came      event.Time // when it first had one; 0: never
+	CPU       event.CPU // where it is, or was last, at Begin
 	// Stopper: it is migration/N, and its work is done by the machine's own stopper.
 	Stopper bool
 	Kernel  bool // a kernel thread, as far as its name tells
@@ -111,7 +110,6 @@ const (
 	OpLock                 // take mutex Ref, or wait for it: its holder may be raised meanwhile
 	OpUnlock               // give mutex Ref to who waits first
 	OpExit                 // end
-	OpTurn                 // a fair task makes way for another one, though it could go on
 )
 
 // Sleeps reports whether an operation ends with a wake, where it does not find that what it
@@ -125,17 +123,15 @@ type Op struct {
 	Dying bool         // OpRun: it frees what the task had; exit_teardown × scales it
 	State event.State  // OpSleep, OpNap, OpWait, OpLock: prev_state of the sleep
 	// Slept is when the recorded task left its CPU for this sleep, At when the recorded wake
-	// came (OpWait, OpNap), when the timer was due (OpSleep), or when this happened (others).
+	// came (OpWait, OpNap), when the timer was due (OpSleep), or when this happened (others). An
+	// OpRun was done in one go from At to Slept: fair tasks take turns by these times.
 	Slept, At event.Time
-	// Came is when the recorded task next had a CPU, after a sleep, OpYield or OpTurn: fair
-	// tasks keep the order in which they had it. 0: it never did.
-	Came  event.Time
-	NS    event.Time
-	Every event.Time // OpSleep: the distance of its timer's grid, 0: none was found
-	Ref   int        // a task (OpWake, OpFork) or a mutex, by index
-	By    Origin     // how sure the kind is
-	Attr  sched.Attr
-	CPUs  []event.CPU
+	NS        event.Time
+	Every     event.Time // OpSleep: the distance of its timer's grid, 0: none was found
+	Ref       int        // a task (OpWake, OpFork) or a mutex, by index
+	By        Origin     // how sure the kind is
+	Attr      sched.Attr
+	CPUs      []event.CPU
 }
 
 // Mutex is a lock that was found by the boosts of its holders, or by its waiters.

@@ -127,7 +127,7 @@ func (r *reader) attributes(s *script, t *Task) {
 	t.PID, t.TGID, t.Comm = task.PID, task.TGID, task.Comm
 	comm := r.x.Names.String(t.Comm)
 	t.Kernel = kernel.IsKernelThread(comm) || kernel.IsIRQThread(comm)
-	t.Begin, t.CPU, t.Came = s.begin, s.cpu, s.came
+	t.Begin, t.CPU = s.begin, s.cpu
 	t.Attr, t.AttrBy = attrOf(s.first), FromEvents
 	if s.first == event.NoPrio {
 		t.AttrBy = Assumed

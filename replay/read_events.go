@@ -49,7 +49,7 @@ func newReader(x *timeline.Index, a *cause.Analysis, k *look) *reader {
 		}
 		r.index[id] = int32(len(r.tasks))
 		r.tasks = append(r.tasks, script{id: timeline.TaskID(id), index: len(r.tasks), cpu: event.NoCPU, born: event.NoTime,
-			left: event.NoTime, sleep: -1, turn: -1, call: -1, prio: event.NoPrio, first: event.NoPrio, pin: event.NoCPU, birth: event.NoCPU,
+			left: event.NoTime, sleep: -1, call: -1, prio: event.NoPrio, first: event.NoPrio, pin: event.NoCPU, birth: event.NoCPU,
 			since: event.NoTime, early: early{at: event.NoTime}})
 	}
 	r.waking = event.SchedWaking
@@ -147,27 +147,6 @@ func (r *reader) learn(c event.CPU, t *timeline.Task, at event.Time) {
 func (r *reader) came(s *script, c event.CPU, at event.Time) {
 	s.doing, s.run, s.since, s.call = onCPU, len(s.ops), at, -1
 	s.charges = [len(s.charges)]place{}
-	if s.came == 0 {
-		s.came = at
-	}
-	if s.turn >= 0 {
-		s.ops[s.turn].Came, s.turn = at, -1
-	}
-	r.takesTurn(s, c)
-}
-
-// takesTurn takes in that s came to CPU c: if it is a fair task, and the one that was there last
-// could have gone on, that one's turn was over.
-func (r *reader) takesTurn(s *script, c event.CPU) {
-	if !s.prio.Fair() && s.prio != event.NoPrio {
-		return
-	}
-	cp := &r.cpus[c]
-	if o := cp.fair; o != nil && s.prio.Fair() && o != s && o.doing == queued && o.turn < 0 && o.prio.Fair() {
-		o.turn = len(o.ops)
-		o.add(Op{Kind: OpTurn, At: o.left, By: FromEvents})
-	}
-	cp.fair = s
 	s.early.at = event.NoTime
 }
 
@@ -230,7 +209,6 @@ func (r *reader) leave(s *script, ev *event.Event, t *timeline.Task) {
 		r.locks.sleeps(s)
 	case timeline.StatusReady:
 		if t.Yielding {
-			s.turn = len(s.ops)
 			s.add(Op{Kind: OpYield, At: ev.Time})
 		}
 		s.doing = queued

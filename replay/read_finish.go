@@ -93,8 +93,10 @@ func (s *script) merge() (ops []Op, cycles []int32) {
 			if op.NS <= 0 {
 				return
 			}
-			if n := len(ops) - 1; n >= 0 && ops[n].Kind == OpRun && ops[n].Mode == op.Mode && ops[n].Dying == op.Dying {
+			// What was not done in one go stays apart: fair tasks take turns by the recorded times.
+			if n := len(ops) - 1; n >= 0 && ops[n].Kind == OpRun && ops[n].Mode == op.Mode && ops[n].Dying == op.Dying && ops[n].Slept == op.At {
 				ops[n].NS += op.NS
+				ops[n].Slept = op.Slept
 				return
 			}
 		}

@@ -147,8 +147,8 @@ func TestFairTurns(t *testing.T) {
 		"b-11 d... 9500 sched_switch: prev_comm=b prev_pid=11 prev_prio=120 prev_state=S ==> next_comm=a next_pid=10 next_prio=120",
 		"a-10 d... 9700 sched_switch: prev_comm=a prev_pid=10 prev_prio=120 prev_state=S ==> next_comm=c next_pid=12 next_prio=120",
 		"c-12 d... 9800 sched_switch: prev_comm=c prev_pid=12 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120")
-	holds(t, l, "a", did{Kind: OpTurn}, did{Kind: OpRun, NS: 200}, did{Kind: OpWait})
-	holds(t, l, "c", did{Kind: OpRun, NS: 8000}, did{Kind: OpTurn}, did{Kind: OpRun, NS: 100}, did{Kind: OpWait})
+	holds(t, l, "a", did{Kind: OpRun, NS: 200}, did{Kind: OpWait})
+	holds(t, l, "c", did{Kind: OpRun, NS: 8000}, did{Kind: OpRun, NS: 100}, did{Kind: OpWait})
 	var order []string
 	if _, err := l.Run(RunOptions{Sink: func(ev *event.Event) {
 		if ev.Kind == event.SchedSwitch && ev.Next != 0 {

@@ -29,8 +29,6 @@ type script struct {
 	cpu   event.CPU  // at the beginning
 	born  event.Time // BeginNew without a parent: when it appeared; NoTime: a parent forks it
 	left  event.Time // its newest switch-out
-	turn  int        // the operation after which it has not had a CPU yet, −1: none
-	came  event.Time // when it first had one; 0: never
 	sleep int        // its newest operation that sleeps, −1: none yet
 	run   int        // how many operations there were when it last came to a CPU
 	since event.Time // when that was
@@ -88,7 +86,7 @@ func (s *script) insert(at int, op Op) { s.in = append(s.in, insertion{at: at, o
 
 // goSleep appends a sleep that began at t, of which it is not known yet what ends it.
 func (s *script) goSleep(t event.Time, state event.State) {
-	s.sleep, s.turn = len(s.ops), len(s.ops)
+	s.sleep = len(s.ops)
 	s.add(Op{Kind: OpWait, State: state, Slept: t, At: event.NoTime, By: FromEvents})
 	s.doing = sleeping
 }

@@ -13,7 +13,6 @@ import (
 type cpuReader struct {
 	cur  timeline.TaskID // NoTask: not known
 	from event.Time      // everything before is told; NoTime: the CPU was not seen yet
-	fair *script         // the fair task that had it last
 	// debt is time of the hand-over to a task that was woken, in front of the switch to that:
 	// it is nobody's work.
 	debt  event.Time
@@ -92,7 +91,7 @@ func (r *reader) until(c event.CPU, t event.Time) {
 		paid := min(cp.debt, ns)
 		cp.debt -= paid
 		if ns -= paid; ns > 0 {
-			s.add(Op{Kind: OpRun, At: from, NS: ns, Mode: mode, Dying: exit != event.NoTime && from >= exit})
+			s.add(Op{Kind: OpRun, At: from, Slept: to, NS: ns, Mode: mode, Dying: exit != event.NoTime && from >= exit})
 		}
 		from = to
 	}

@@ -68,7 +68,9 @@ func (r *runner) settle(p *thread) error {
 		return err
 	}
 	p.th = th
-	r.turn(th.Task, t.Came)
+	if p.place(r.m); t.Begin == BeginRunning {
+		r.m.Sched.SetFairPlace(th.Task, r.load.From-1) // it goes first until then
+	}
 	r.living[t.PID] = p.index
 	if t.Begin == BeginBlocked {
 		r.m.Asleep(th, p.beginAsleep(), r.wakes(p))
@@ -172,21 +174,9 @@ func (r *runner) spawn(p *thread, cpu event.CPU) *machine.Thread {
 		return nil
 	}
 	p.th = th
-	r.turn(th.Task, t.Came)
+	p.place(r.m)
 	r.living[t.PID] = p.index
 	return th
-}
-
-// turn gives a task its place among the fair ones: in the order in which the recorded ones
-// came to a CPU.
-func (r *runner) turn(t *sched.Task, came event.Time) {
-	if !r.setup.Machine.Sched.FairTurns {
-		return
-	}
-	if came == 0 {
-		came = r.load.To + 1
-	}
-	r.m.Sched.SetTurn(t, int64(came))
 }
 
 // locks lets locks be held and waited for as they are at Load.From.

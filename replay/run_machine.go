@@ -80,9 +80,7 @@ func (r *runner) configure() error {
 	l, cfg := r.load, &r.setup.Machine
 	cfg.Interrupts.KTimers, cfg.Interrupts.SleepersInSoftirq = false, false
 	cfg.HandOver = max(l.HandOver, 0)
-	for i := range l.Tasks {
-		cfg.Sched.FairTurns = cfg.Sched.FairTurns || l.Tasks[i].Came != 0
-	}
+	cfg.Sched.FairPlaced = true
 	// The tasks are put there a little before From, so that one of them has the CPU then.
 	lead, tick := 1+2*cfg.HandOver, max(cfg.Sched.Tick, 1)
 	r.zero = l.Zero

@@ -52,8 +52,8 @@ func (p *thread) Next(m *machine.Machine, _ *machine.Thread) machine.Step {
 			return machine.Step{Kind: machine.StepBlock, State: event.StateSleeping}
 		}
 		op := &p.task.Ops[p.pc]
-		if !p.entered && (op.Came != 0 || op.Kind == OpWait || op.Kind == OpTurn) {
-			p.run.turn(p.th.Task, op.Came)
+		if !p.entered && (op.Kind == OpRun || op.Kind.Sleeps()) {
+			p.place(m)
 		}
 		if !p.entered && op.Kind.Sleeps() {
 			p.run.reaches(p, op)
@@ -78,6 +78,19 @@ func (p *thread) Next(m *machine.Machine, _ *machine.Thread) machine.Step {
 	return p.proceed()
 }
 
+// place gives the task its place among fair tasks: by the recorded time of the work that it is
+// to do now, or next.
+func (p *thread) place(m *machine.Machine) {
+	for i := p.pc; i < len(p.task.Ops); i++ {
+		if op := &p.task.Ops[i]; op.Kind == OpRun {
+			if op.At > 0 {
+				m.Sched.SetFairPlace(p.th.Task, op.At)
+			}
+			return
+		}
+	}
+}
+
 // proceed takes no time; others may preempt before the task goes on.
 func (p *thread) proceed() machine.Step { return machine.Step{Kind: machine.StepRun, Mode: p.mode} }
 
@@ -100,10 +113,6 @@ func (p *thread) do(m *machine.Machine, op *Op) (step machine.Step, over bool) {
 		r.post(p.th.Task.CPU(), op.Ref)
 	case OpYield:
 		return machine.Step{Kind: machine.StepYield}, true
-	case OpTurn:
-		if p.th.Task.Prio().Fair() {
-			return machine.Step{Kind: machine.StepYield}, true
-		}
 	case OpFork:
 		r.fork(p, op.Ref)
 	case OpAttr:

@@ -60,6 +60,11 @@ type Config struct {
 	// without.
 	TimerResolution event.Time
 
+	// FairPlaced: fair tasks go in the order of the places that SetFairPlace gives them,
+	// whatever their nice values. It is for loads of which the order is known, since they were
+	// recorded.
+	FairPlaced bool
+
 	// Features, by the kernel's names.
 	HRTick    bool // HRTICK
 	HRTickDL  bool // HRTICK_DL: deadline runtime is enforced to the ns, not at ticks
@@ -77,11 +82,6 @@ type Config struct {
 	StatRuntimeRT bool
 	// StatNoVruntime: sched_stat_runtime has no vruntime (from 6.8 on).
 	StatNoVruntime bool
-
-	// FairTurns: fair tasks have the CPU in the order of their turns (SetTurn), as somebody saw
-	// a kernel choose them, and keep it until they sleep, yield, or one with an earlier turn
-	// wakes. It is no kernel's rule.
-	FairTurns bool
 
 	// Quiet: nobody listens, so events are not even made.
 	Quiet bool

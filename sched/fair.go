@@ -5,8 +5,8 @@ import "github.com/whylate/whylate/event"
 // This file is a stand-in for the fair class: a plain weighted virtual run time, the
 // least of which runs next and is preempted at ticks. It is no kernel's rule. Shares are
 // right in the long run and no CPU idles while a fair task waits that it could run;
-// latencies of fair tasks are not the kernel's. With Config.FairTurns the order is given, and
-// the place in it lies in vruntime.
+// latencies of fair tasks are not the kernel's. With Config.FairPlaced the host says where each
+// task stands, and that lies in vruntime.
 
 // fairEntity is the part of a task that the fair class owns; sched_entity.
 type fairEntity struct {
@@ -45,7 +45,7 @@ func weightOf(a *Attr) int64 {
 
 // enqueueTaskFair gives p its place: not before the others, whatever it has saved.
 func (s *Sched) enqueueTaskFair(rq *RQ, p *Task, _ flags) {
-	if !s.cfg.FairTurns {
+	if !s.cfg.FairPlaced {
 		if p.moving {
 			p.se.vruntime += rq.cfs.minVruntime
 		}
@@ -71,7 +71,7 @@ func (s *Sched) dequeueTaskFair(rq *RQ, p *Task, _ flags) {
 	if p.nrAllowed > 1 {
 		rq.cfs.movable--
 	}
-	if p.moving && !s.cfg.FairTurns {
+	if p.moving && !s.cfg.FairPlaced {
 		p.se.vruntime -= rq.cfs.minVruntime
 	}
 	s.subNrRunning(rq)
@@ -98,10 +98,12 @@ func (s *Sched) updateCurrFair(rq *RQ) event.Time {
 	if delta <= 0 {
 		return 0
 	}
-	if !s.cfg.FairTurns {
+	if s.cfg.FairPlaced {
+		p.se.vruntime += int64(delta)
+	} else {
 		p.se.vruntime += int64(delta) * nice0 / max(p.se.weight, 1)
 	}
-	if p.se.node.in && !s.cfg.FairTurns {
+	if p.se.node.in {
 		rq.cfs.queue.raise(&p.se.node, p.se.vruntime)
 		rq.cfs.minVruntime = max(rq.cfs.minVruntime, rq.cfs.queue.first.key)
 	}
@@ -144,29 +146,16 @@ const fairSlice int64 = 3_000_000
 func (s *Sched) wakeupPreemptFair(from event.CPU, rq *RQ, p *Task) {
 	s.updateCurrFair(rq)
 	switch ahead := rq.curr.se.vruntime - p.se.vruntime; {
-	case s.cfg.FairTurns && ahead > 0:
-		s.reschedCurr(from, rq)
+	case s.cfg.FairPlaced && ahead > 0:
+		s.reschedCurrLazy(from, rq)
 	case p.Attr.Policy == Normal && ahead > fairSlice/3:
 		s.reschedCurrLazy(from, rq)
 	}
 }
 
-// SetTurn gives p, of whatever class, its place among fair tasks; Config.FairTurns. A lower one
-// comes first.
-func (s *Sched) SetTurn(p *Task, turn int64) {
-	in := p.se.node.in
-	q := &s.rqs[p.cpu].cfs.queue
-	if in {
-		q.remove(&p.se.node)
-	}
-	if p.se.vruntime = turn; in {
-		q.insert(&p.se.node, turn)
-	}
-}
-
 func (s *Sched) taskTickFair(rq *RQ, p *Task) {
 	s.updateCurrFair(rq)
-	if rq.cfs.queue.n > 1 && !s.cfg.FairTurns && p.se.vruntime-rq.cfs.queue.first.key >= fairSlice {
+	if rq.cfs.queue.n > 1 && p.se.vruntime-rq.cfs.queue.first.key >= fairSlice {
 		s.reschedCurrLazy(rq.cpu, rq)
 	}
 }
@@ -196,7 +185,7 @@ func (s *Sched) switchedToFair(from event.CPU, rq *RQ, p *Task) {
 func (s *Sched) yieldTaskFair(rq *RQ) {
 	s.updateCurrFair(rq)
 	se := &rq.curr.se
-	if last := rq.cfs.queue.last(); se.node.in && last != &se.node && !s.cfg.FairTurns {
+	if last := rq.cfs.queue.last(); se.node.in && last != &se.node {
 		se.vruntime = last.key
 		rq.cfs.queue.raise(&se.node, se.vruntime)
 	}
