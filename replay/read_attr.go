@@ -30,7 +30,7 @@ func (r *reader) ownPrio(s *script, p event.Prio, at event.Time) {
 		at := s.changed(old, p)
 		op.At = at.at
 		in := insertion{at: at.op, op: op}
-		if at.op == s.run && p < old && s.run < len(s.ops) && s.ops[s.run].Kind == OpRun {
+		if at == (place{s.run, s.since}) && s.run < len(s.ops) && s.ops[s.run].Kind == OpRun {
 			// A run of the load may have a task do what takes no time before the switch to it.
 			in.after = s.ops[s.run].NS / 2
 		}

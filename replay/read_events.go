@@ -146,8 +146,8 @@ func (r *reader) learn(c event.CPU, t *timeline.Task, at event.Time) {
 // came takes in that s is on CPU c from now on.
 func (r *reader) came(s *script, c event.CPU, at event.Time) {
 	s.doing, s.run, s.since, s.call = onCPU, len(s.ops), at, -1
-	s.charges = [len(s.charges)]place{}
 	s.early.at = event.NoTime
+	s.charges = [len(s.charges)]place{}
 }
 
 func (r *reader) schedSwitch(ev *event.Event, step timeline.Step) {
@@ -160,13 +160,14 @@ func (r *reader) schedSwitch(ev *event.Event, step timeline.Step) {
 	}
 	cp.debt = r.handedOver(step, ev.Time)
 	r.until(ev.CPU, ev.Time)
-	cp.debt = 0
 	if s := r.taskOf(step.Task); s != nil {
+		s.pay(cp.debt)
 		if step.Task.Status == timeline.StatusReady && !step.Task.Yielding && ev.TaskPrio == ev.NextPrio && ev.TaskPrio.RealTime() {
 			s.rr = true
 		}
 		r.leave(s, ev, step.Task)
 	}
+	cp.debt = 0
 	if s := r.taskOf(step.Next); s != nil {
 		r.arrive(s, ev, step.Next)
 	}

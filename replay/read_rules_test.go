@@ -93,6 +93,7 @@ func TestWakeAfterAsMuchWork(t *testing.T) {
 		"<idle>-0 d... 2004 sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=10 next_prio=120",
 		"a-10 d... 2304 sched_waking: comm=b pid=11 prio=89 target_cpu=000",
 		"a-10 d... 2305 sched_wakeup: comm=b pid=11 prio=89 target_cpu=000",
+		"a-10 dn.. 2306 sched_stat_runtime: comm=a pid=10 runtime=301000 [ns] vruntime=5000 [ns]",
 		"a-10 d... 2308 sched_switch: prev_comm=a prev_pid=10 prev_prio=120 prev_state=R ==> next_comm=b next_pid=11 next_prio=89",
 		"b-11 d... 2500 sched_switch: prev_comm=b prev_pid=11 prev_prio=89 prev_state=S ==> next_comm=a next_pid=10 next_prio=120",
 		"a-10 d.h. 2600 sched_waking: comm=a pid=10 prio=120 target_cpu=000",

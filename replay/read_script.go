@@ -90,3 +90,12 @@ func (s *script) goSleep(t event.Time, state event.State) {
 	s.add(Op{Kind: OpWait, State: state, Slept: t, At: event.NoTime, By: FromEvents})
 	s.doing = sleeping
 }
+
+// pay takes ns off the newest stretches of work, up to the last operation of another kind.
+func (s *script) pay(ns event.Time) {
+	for i := len(s.ops) - 1; i >= s.run && ns > 0 && s.ops[i].Kind == OpRun; i-- {
+		part := min(ns, s.ops[i].NS)
+		s.ops[i].NS -= part
+		ns -= part
+	}
+}
