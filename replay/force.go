@@ -124,11 +124,15 @@ type forcedCPU struct {
 	waiting [sched.RankIdle + 1]waitList
 	flags   event.Flags // of the last event since its last switch
 	open    openPreempt
-	asked   bool // the model asked it to schedule since this was last cleared
+	// dirty: something came to it since its last event showed flags.
+	dirty bool
+	asked bool // the model asked it to schedule since this was last cleared
 	// skipped: its last switch passed over a task of a higher class.
 	skipped bool
 	charge  event.Time // recorded and not yet taken
 	change  unseenChange
+	// runEvents counts the events of the run.
+	runEvents int64
 	// serverKnown: the state of the fair server does not depend on what was before the trace.
 	serverKnown bool
 	used        event.Time // what its real-time tasks had used at the last charge
@@ -145,7 +149,7 @@ func newForcer(src Input, first *firstSight, cfg sched.Config) *forcer {
 	f.sched.Follow(f)
 	f.cpus = make([]forcedCPU, cfg.CPUs)
 	for c := range f.cpus {
-		f.cpus[c].change = unseenChange{from: event.NoTime, to: event.NoTime, prio: event.NoPrio}
+		f.cpus[c].change = noChange
 	}
 	return f
 }
@@ -156,8 +160,8 @@ func (f *forcer) push(ev *event.Event) {
 		return
 	}
 	f.now = max(f.now, ev.Time)
+	f.cpus[ev.CPU].runEvents++
 	f.expireByTime()
-	f.changeUnseen()
 	yielding := false
 	if cp := f.state.CPU(ev.CPU); cp != nil && cp.Current != nil {
 		yielding = cp.Current.Yielding
@@ -170,7 +174,8 @@ func (f *forcer) push(ev *event.Event) {
 	switch ev.Kind {
 	case event.SchedSwitch:
 		f.schedSwitch(ev, step, yielding)
-		f.cpus[ev.CPU].flags = 0
+		f.cpus[ev.CPU].flags, f.cpus[ev.CPU].dirty = 0, false
+		f.changeUnseen(ev.CPU)
 		return
 	case event.SchedWaking:
 		f.waking(ev, step.Task)
@@ -187,6 +192,7 @@ func (f *forcer) push(ev *event.Event) {
 	case event.HrtimerStart:
 		f.started(ev)
 	}
+	f.changeUnseen(ev.CPU)
 	f.noteFlags(ev)
 }
 
@@ -195,7 +201,7 @@ func (f *forcer) noteFlags(ev *event.Event) {
 	if ev.Flags&event.FlagsKnown == 0 || ev.Kind == event.Gap {
 		return
 	}
-	f.cpus[ev.CPU].flags = ev.Flags
+	f.cpus[ev.CPU].flags, f.cpus[ev.CPU].dirty = ev.Flags, false
 	if on := ev.Flags.Has(event.NeedResched); on != f.sched.NeedResched(ev.CPU) {
 		f.sched.ForceNeedResched(ev.CPU, on)
 	}

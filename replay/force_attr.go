@@ -67,6 +67,7 @@ func (f *forcer) become(from event.CPU, t *forced, prio event.Prio) {
 	}
 	// Attributes that no kernel has give an error and change nothing.
 	_, _ = f.sched.SetAttr(from, t.task, f.attrOf(t, prio))
+	f.disturb(t)
 	f.relist(t)
 }
 
@@ -75,6 +76,7 @@ func (f *forcer) boost(from event.CPU, t *forced, donor *sched.Task) {
 		return
 	}
 	f.sched.Boost(from, t.task, donor)
+	f.disturb(t)
 	f.relist(t)
 }
 

@@ -23,6 +23,7 @@ type beginning struct {
 	prio   event.Prio      // the first one shown
 	cpus   []event.CPU     // nil: all, as far as the trace shows
 	seen   []event.CPU     // where it was queued
+	told   bool            // somebody told which CPUs it may use
 	wakes  []event.Time    // of a deadline task: its first ones
 }
 
@@ -39,11 +40,12 @@ type firstSight struct {
 	cpus     int // one more than the highest number
 	kinds    event.KindSet
 	names    *event.Names
+	machine  string
 }
 
 // lookAhead reads src for the first time.
 func lookAhead(src Input, o Options) (*firstSight, error) {
-	s := &firstSight{from: event.NoTime, names: src.Names(), state: timeline.NewTracker(src.Info().Machine, src.Names())}
+	s := &firstSight{from: event.NoTime, names: src.Names(), machine: src.Info().Machine, state: timeline.NewTracker(src.Info().Machine, src.Names())}
 	if err := eachEvent(src, forceNeeds, o.Progress, s.push); err != nil {
 		return nil, err
 	}
@@ -184,4 +186,14 @@ func (s *firstSight) config(info *event.Info, o Options) (sched.Config, error) {
 		return sched.Config{}, fmt.Errorf("configuring the model as kernel %q: %w", release, err)
 	}
 	return setup.Machine.Sched, nil
+}
+
+// useKnown takes over which CPUs tasks may use, where somebody told.
+func (s *firstSight) useKnown() {
+	for i := range s.tasks {
+		b := &s.tasks[i]
+		if k, ok := s.known[b.pid]; ok {
+			b.cpus, b.told = k.cpus, true
+		}
+	}
 }

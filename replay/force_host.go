@@ -133,6 +133,7 @@ func (f *forcer) nearest(ev *event.Event, kind sched.TimerKind) {
 	if t.Task != nil {
 		if d, ok := t.Task.Data.(*forced); ok {
 			f.relist(d)
+			f.disturb(d)
 		}
 	}
 }

@@ -13,6 +13,8 @@ type openPreempt struct {
 	woken    *forced // of a wake
 	curr     *sched.Task
 	model    bool // the model's answer to a wake
+	// disturbed: something else has come to the CPU since that could make its task leave.
+	disturbed bool
 }
 
 // wantsOff reports whether flags show that the current task has been asked to leave. Fair
@@ -54,7 +56,7 @@ func (f *forcer) beforeWake(ev *event.Event, t *forced, c event.CPU) bool {
 // kernel's decision, its flags are the kernel's; else what comes next there tells.
 func (f *forcer) afterWake(ev *event.Event, t *forced, c event.CPU, fork bool) {
 	cp := &f.cpus[c]
-	cp.open = openPreempt{on: true, at: f.now, woken: t, curr: f.sched.Curr(c), model: cp.asked}
+	cp.open = openPreempt{on: true, at: f.now, woken: t, curr: f.sched.Curr(c), model: cp.asked, disturbed: cp.dirty}
 	if ev.CPU == c && !fork && ev.Kind == event.SchedWakeup && ev.Flags&event.FlagsKnown != 0 {
 		f.decidePreempt(c, wantsOff(ev.Flags, cp.open.curr.Rank()))
 	}
@@ -119,6 +121,12 @@ func (f *forcer) undecidePreempt(o *openPreempt, why string) {
 	f.scores.row(o.curr.Rank(), Preempt).undecide(why)
 }
 
+// disturb notes that t came to the queue of its CPU, or became more there, without a wake.
+func (f *forcer) disturb(t *forced) {
+	cp := &f.cpus[t.task.CPU()]
+	cp.open.disturbed, cp.dirty = true, true
+}
+
 // decidePreempt scores the open question of c.
 func (f *forcer) decidePreempt(c event.CPU, yes bool) {
 	cp := &f.cpus[c]
@@ -126,6 +134,10 @@ func (f *forcer) decidePreempt(c event.CPU, yes bool) {
 	o.on = false
 	rank := o.curr.Rank()
 	if rank < sched.RankDL || rank > sched.RankFair {
+		return
+	}
+	if yes && o.disturbed {
+		f.undecidePreempt(o, "another_came")
 		return
 	}
 	model := o.model

@@ -27,6 +27,7 @@ func (f *forcer) schedSwitch(ev *event.Event, step timeline.Step, yielding bool)
 	prev.since, prev.unsure = f.now, false
 	f.relist(prev)
 	next.unsure, next.unordered = false, false
+	f.beginRun(c, next)
 	f.relist(next)
 }
 

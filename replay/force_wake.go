@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"slices"
+
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/sched"
 	"github.com/whylate/whylate/timeline"
@@ -43,6 +45,12 @@ func (f *forcer) allowed(t *forced) int {
 		return len(b.cpus)
 	}
 	return len(f.cpus)
+}
+
+// mayUse reports whether t may use c, as far as that is known.
+func (f *forcer) mayUse(t *forced, c event.CPU) bool {
+	b := f.first.of(t.id)
+	return b.cpus == nil || slices.Contains(b.cpus, c)
 }
 
 // wakeup puts a woken task into the queue of its CPU.
@@ -93,6 +101,7 @@ func (f *forcer) arrive(ev *event.Event, t *forced, c event.CPU, fork bool) {
 	if ask {
 		f.afterWake(ev, t, c, fork)
 	}
+	f.cpus[c].dirty = true
 }
 
 // scorePlace compares where the model would have woken t with where it was.
@@ -135,7 +144,14 @@ func (f *forcer) migrate(ev *event.Event, tl *timeline.Task) {
 	case !t.task.OnRQ():
 		f.sched.ForceCPU(t.task, ev.Target)
 	case !t.task.Running():
+		// Who pushes or pulls has looked whether the task will run; who changes its affinity
+		// asks whether it should.
+		stopped := f.sched.Curr(ev.CPU).Rank() == sched.RankStop
 		f.sched.ForceMove(ev.CPU, t.task, ev.Target)
+		if stopped || !f.mayUse(t, ev.Orig) {
+			f.sched.ForceCheck(ev.CPU, t.task)
+		}
 		f.relist(t)
+		f.disturb(t)
 	}
 }

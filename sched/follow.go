@@ -183,6 +183,15 @@ func (s *Sched) ForceMove(at event.CPU, p *Task, c event.CPU) {
 	}
 }
 
+// ForceCheck lets the model decide whether p, which has come to its CPU, should have that at
+// once.
+func (s *Sched) ForceCheck(at event.CPU, p *Task) {
+	if p.onRQ && !p.onCPU {
+		s.begin(at)
+		s.wakeupPreempt(at, s.rqs[p.cpu], p)
+	}
+}
+
 // ForceNeedResched sets or clears TIF_NEED_RESCHED of c.
 func (s *Sched) ForceNeedResched(c event.CPU, on bool) {
 	rq := s.rqs[c]
