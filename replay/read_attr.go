@@ -129,6 +129,9 @@ func (r *reader) attributes(s *script, t *Task) {
 	t.Kernel = kernel.IsKernelThread(comm) || kernel.IsIRQThread(comm)
 	t.Begin, t.CPU = s.begin, s.cpu
 	t.Attr, t.AttrBy = attrOf(s.first), FromEvents
+	if s.attr != nil {
+		t.Attr, t.AttrBy = *s.attr, Inferred
+	}
 	if s.first == event.NoPrio {
 		t.AttrBy = Assumed
 	}

@@ -43,6 +43,7 @@ func (r *reader) load() *Load {
 	l := r.l
 	l.Mutexes = r.locks.mutexes
 	r.machine()
+	r.deadlines()
 	l.Tasks = make([]Task, len(r.tasks))
 	for i := range r.tasks {
 		s := &r.tasks[i]

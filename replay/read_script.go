@@ -2,6 +2,7 @@ package replay
 
 import (
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/sched"
 	"github.com/whylate/whylate/timeline"
 )
 
@@ -45,6 +46,7 @@ type script struct {
 	pin     event.CPU // a fair task: where it may run
 	birth   event.CPU // the first of these
 
+	attr   *sched.Attr // at the beginning, where more than its priority is known; else nil
 	in     []insertion
 	timers []timerSleep
 }

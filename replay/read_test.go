@@ -9,6 +9,7 @@ import (
 	"github.com/whylate/whylate/internal/shared"
 	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/latency"
+	"github.com/whylate/whylate/sched"
 	"github.com/whylate/whylate/timeline"
 	"github.com/whylate/whylate/trace"
 )
@@ -224,5 +225,28 @@ func (s *memoryStream) Next() (*event.Event, error) {
 func TestReadOfNothing(t *testing.T) {
 	if _, err := Read(&memory{names: event.NewNames()}, Options{}); err == nil {
 		t.Error("a load of no events")
+	}
+}
+
+// TestDeadlineParametersOfARecording: rt-app asked for 3 ms every 10 ms.
+func TestDeadlineParametersOfARecording(t *testing.T) {
+	l, err := Read(opened(t, shared.Path(t, "traces/rtapp-v61rt-smp1/rtapp.dat")), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for i := range l.Tasks {
+		for _, op := range l.Tasks[i].Ops {
+			if op.Kind != OpAttr || op.Attr.Policy != sched.Deadline {
+				continue
+			}
+			found++
+			if a := op.Attr; a.Runtime != 3_000_000 || a.Deadline != 10_000_000 || a.Period != 10_000_000 {
+				t.Errorf("%d becomes %+v", l.Tasks[i].PID, a)
+			}
+		}
+	}
+	if found != 1 {
+		t.Errorf("%d tasks become deadline tasks, it was one", found)
 	}
 }
