@@ -5,6 +5,9 @@ import (
 	"github.com/whylate/whylate/event"
 )
 
+// handsOver reports whether a wake takes time until the switch.
+func (m *Machine) handsOver() bool { return m.cfg.HandOver > 0 || m.cfg.IdleHandOver > 0 }
+
 // beginHandOver notes that th was woken and takes the CPU HandOver later, if it goes first
 // there. One that is on its way already takes whoever is woken meanwhile along.
 // A remote wake may be finished by the CPU that it is for, so nothing is asked there yet.
@@ -12,6 +15,9 @@ func (m *Machine) beginHandOver(from event.CPU, th *Thread) {
 	c := th.Task.CPU()
 	if cp := &m.cpus[c]; cp.handAt <= m.now && (c != from || m.Sched.NeedResched(c) || m.Sched.NeedReschedLazy(c)) {
 		cp.handAt = m.now + m.cfg.HandOver
+		if m.Sched.IsIdle(c) {
+			cp.handAt = m.now + m.cfg.IdleHandOver
+		}
 	}
 }
 

@@ -31,9 +31,10 @@ type Config struct {
 	// Without are kinds of events that are not made, as if nobody had recorded them.
 	Without event.KindSet
 	// HandOver is what it takes, beside Costs, from a wake to the switch to the woken task
-	// where that goes first; idle CPUs take it too. The work of the current task does not go
-	// on meanwhile, interrupts are served. It is not taken where who runs leaves by itself.
-	HandOver event.Time
+	// where that goes first. The work of the current task does not go on meanwhile, interrupts
+	// are served. It is not taken where who runs leaves by itself. An idle CPU takes
+	// IdleHandOver instead.
+	HandOver, IdleHandOver event.Time
 	// Seed is of all random lengths and distances of interrupts and devices.
 	Seed uint64
 	// IdleStates are what an idle CPU may enter, from the lightest to the deepest; none: idle

@@ -157,23 +157,23 @@ func TestOtherStopWork(t *testing.T) {
 // task that leaves by itself, and one that is woken meanwhile is taken along.
 func TestHandOver(t *testing.T) {
 	cfg := kernelWith(1, sched.PreemptFull)
-	cfg.HandOver = 8 * us
+	cfg.HandOver, cfg.IdleHandOver = 8*us, 5*us
 	st := newStage(t, cfg)
 	st.add("hi", fifo(3), nil, nap(100*us), work(50*us), nap(500*us), work(50*us))
 	st.add("higher", fifo(4), nil, nap(105*us), work(10*us))
 	st.add("same", fifo(2), nil, nap(30*us), work(5*us))
 	st.add("lo", fifo(2), nil, work(300*us))
 	st.play(ms)
-	// hi began to sleep at 8, as the first task that was new here, so it is due at 108; lo has
-	// worked for 100 µs then, and goes on with the other 200 at 176.
-	st.want(`8 0 lo
-		116 0 higher
-		126 0 hi
-		176 0 lo
-		376 0 same
-		381 0 idle
-		684 0 hi
-		734 0 idle`)
+	// hi began to sleep at 5, as the first task that was new here, so it is due at 105; lo has
+	// worked for 100 µs then, and goes on with the other 200 at 173.
+	st.want(`5 0 lo
+		113 0 higher
+		123 0 hi
+		173 0 lo
+		373 0 same
+		378 0 idle
+		678 0 hi
+		728 0 idle`)
 }
 
 // TestTheRTPeriodBeginsWhenTold: the timer runs from the beginning, what had been used before

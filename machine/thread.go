@@ -132,7 +132,7 @@ func (m *Machine) release(th *Thread) {
 // Start makes a new thread runnable, as its parent on CPU from would.
 func (m *Machine) Start(from event.CPU, th *Thread) {
 	w := m.Sched.WakeUpNewTask(from, th.Task)
-	if m.cfg.HandOver > 0 {
+	if m.handsOver() {
 		m.beginHandOver(from, th)
 	}
 	m.charge(from, &w)
@@ -142,7 +142,7 @@ func (m *Machine) Start(from event.CPU, th *Thread) {
 // Wake wakes th, executed on CPU from; false if it was awake.
 func (m *Machine) Wake(from event.CPU, th *Thread) bool {
 	woken, w := m.Sched.TryToWakeUp(from, th.Task)
-	if woken && m.cfg.HandOver > 0 {
+	if woken && m.handsOver() {
 		m.beginHandOver(from, th)
 	}
 	m.charge(from, &w)

@@ -41,6 +41,8 @@ type Load struct {
 	// HandOver is what the machine takes from a wake to the switch to the woken task where
 	// nothing stands in the way. The work of tasks has none of it.
 	HandOver event.Time
+	// IdleHandOver is the same where the CPU was idle.
+	IdleHandOver event.Time
 
 	// kernelChanged: Kernel is not the recorded one, so that Info.Kernel says nothing of runs.
 	kernelChanged bool

@@ -33,7 +33,10 @@ type reader struct {
 }
 
 func newReader(x *timeline.Index, a *cause.Analysis, k *look) *reader {
-	r := &reader{x: x, a: a, look: k, l: &Load{CPUs: len(x.CPUs), From: x.From, To: x.To, HandOver: k.over, Tick: a.Tick()}}
+	r := &reader{x: x, a: a, look: k, l: &Load{CPUs: len(x.CPUs), From: x.From, To: x.To, HandOver: k.over, IdleHandOver: k.idleOver, Tick: a.Tick()}}
+	if k.low.tick > 0 {
+		r.l.Tick = k.low.tick
+	}
 	r.l.Stolen = append(r.l.Stolen, k.stolen...)
 	r.rt = x.Facts.PreemptRT == kernel.Yes
 	r.cpus = make([]cpuReader, len(x.CPUs))

@@ -56,8 +56,11 @@ func (r *reader) expired(e timeline.Expiry) event.Time {
 func (r *reader) besideTick(c event.CPU, n int) event.Time {
 	list := r.x.CPUs[c].Expiries
 	at := r.expired(list[n])
+	if r.look.low.tick > 0 {
+		return r.tickBefore(at)
+	}
 	for _, other := range []int{n - 1, n + 1} {
-		if other < 0 || other >= len(list) || list[other].Now != list[n].Now || !r.isTick(list[other].Func) {
+		if other < 0 || other >= len(list) || list[other].Now != list[n].Now || !isTick(r.x, list[other].Func) {
 			continue
 		}
 		tick := r.l.Zero + (at-r.l.Zero+r.l.Tick/2)/r.l.Tick*r.l.Tick
@@ -67,11 +70,6 @@ func (r *reader) besideTick(c event.CPU, n int) event.Time {
 		return tick
 	}
 	return at
-}
-
-// isTick reports whether a timer's function is that of the tick.
-func (r *reader) isTick(function event.Name) bool {
-	return function == r.x.Names.Intern("tick_sched_timer") || function == r.x.Names.Intern("tick_nohz_handler")
 }
 
 // rtUsed is what the real-time tasks of c had used of their budget when the trace began, if they

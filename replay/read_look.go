@@ -27,14 +27,15 @@ type look struct {
 	x *timeline.Index
 	a *cause.Analysis
 
-	overs  []event.Time
-	over   event.Time
-	off    [][]span // by CPU: preemption or interrupts off, in order
-	stolen []Stolen
+	overs, idleOvers []event.Time
+	over, idleOver   event.Time
+	off              [][]span // by CPU: preemption or interrupts off, in order
+	stolen           []Stolen
+	low              lowRes
 }
 
 func newLook(x *timeline.Index, a *cause.Analysis) *look {
-	return &look{x: x, a: a, off: make([][]span, len(x.CPUs))}
+	return &look{x: x, a: a, off: make([][]span, len(x.CPUs)), low: lowResOf(x)}
 }
 
 // wait takes in one wait.
@@ -45,7 +46,11 @@ func (k *look) wait(w *latency.Wait) {
 	class := cause.ClassOf(w.Base, k.x.Names.String(w.Comm), false)
 	first := class == cause.ClassRT || class == cause.ClassDeadline
 	if long := w.End - w.Woken; long <= atOnce {
-		if first && k.forced(w) {
+		switch forced, idle := k.forced(w); {
+		case !forced:
+		case idle:
+			k.idleOvers = append(k.idleOvers, long)
+		case first && w.Waker.CPU == w.CPU:
 			k.overs = append(k.overs, long)
 		}
 		if d := k.a.Due(w); d == event.NoTime || w.Woken-d <= atOnce {
@@ -63,17 +68,17 @@ func (k *look) wait(w *latency.Wait) {
 }
 
 // forced reports whether the wake itself made the CPU switch to the task of w: whoever was
-// current could have gone on.
-func (k *look) forced(w *latency.Wait) bool {
-	if w.Open() || w.Waker.CPU != w.CPU || len(w.Moves) > 0 {
-		return false
+// current could have gone on, or the CPU was idle.
+func (k *look) forced(w *latency.Wait) (forced, idle bool) {
+	if w.Open() || len(w.Moves) > 0 {
+		return false, false
 	}
 	n := k.x.RunAt(w.CPU, w.Woken)
 	if n < 0 {
-		return false
+		return false, false
 	}
 	r := &k.x.CPUs[w.CPU].Runs[n]
-	return r.End == w.OnCPU && r.State.Runnable() && r.Task != w.Task.ID
+	return r.End == w.OnCPU && r.State.Runnable() && r.Task != w.Task.ID, k.x.Tracker.Task(r.Task).Idle()
 }
 
 // stretch takes in one piece of a wait that was too long for a switch.
@@ -83,6 +88,9 @@ func (k *look) stretch(w *latency.Wait, i *cause.Interval) {
 	case "preempt_off":
 		k.off[i.CPU] = append(k.off[i.CPU], span{i.Start, i.End, machine.PreemptOff})
 	case "late_wakeup":
+		if k.low.tick > 0 && i.End-i.Start <= k.low.tick+atOnce {
+			return // it waited for its tick
+		}
 		// The timer's interrupt came late. A task in front of it had interrupts off; if there
 		// was none the CPU itself was away, or slow to leave an idle state.
 		if w.Waker.CPU < 0 || !idle || w.Waker.Context == latency.ContextTask {
@@ -103,13 +111,24 @@ func (k *look) stretch(w *latency.Wait, i *cause.Interval) {
 
 // finish brings what was found in order.
 func (k *look) finish() {
-	if n := len(k.overs); n > 0 {
-		slices.Sort(k.overs)
-		k.over = k.overs[n/2]
+	k.over, k.idleOver = median(k.overs), median(k.idleOvers)
+	if len(k.overs) == 0 {
+		k.over = k.idleOver
+	} else if len(k.idleOvers) == 0 {
+		k.idleOver = k.over
 	}
 	for c := range k.off {
 		k.off[c] = apart(k.off[c])
 	}
+}
+
+// median is the middle of list, 0 for none; it orders list.
+func median(list []event.Time) event.Time {
+	if len(list) == 0 {
+		return 0
+	}
+	slices.Sort(list)
+	return list[len(list)/2]
 }
 
 // apart orders spans by their start and cuts off what overlaps the one before.

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/whylate/whylate/event"
@@ -34,10 +33,8 @@ func (r *reader) machine() {
 			l.Zero -= l.Tick
 		}
 	}
-	if d := (l.RTPeriod - l.Zero) % l.Tick; l.RTPeriod != event.NoTime && d <= sameMoment {
-		// Both timers are due at once. That of the period was started long before the tick's,
-		// so it expires before it.
-		l.RTPeriod -= d + 1
+	if r.look.low.tick > 0 {
+		l.Values = append(l.Values, scenario.Value{Name: "highres", To: "off"})
 	}
 	r.rtRuntime()
 	r.rtPeriod()
@@ -71,18 +68,16 @@ func (r *reader) nearestKernel() string {
 
 // tickPhase is a time at which the machine ticked; false: no tick is recorded.
 func (r *reader) tickPhase() (event.Time, bool) {
-	old, now := r.x.Names.Intern("tick_sched_timer"), r.x.Names.Intern("tick_nohz_handler")
+	if low := r.look.low; low.tick > 0 {
+		return low.phase, true
+	}
 	var on []event.Time
 	for c := range r.x.CPUs {
 		for _, e := range r.x.CPUs[c].Expiries {
-			if e.Func != old && e.Func != now {
+			if !isTick(r.x, e.Func) {
 				continue
 			}
-			at := e.At
-			if offset, ok := r.a.TimerOffset(e); ok {
-				at = event.Time(e.Now - offset)
-			}
-			if at -= r.l.From; at >= 0 {
+			if at := r.expired(e) - r.l.From; at >= 0 {
 				on = append(on, at%r.l.Tick)
 			}
 		}
@@ -92,24 +87,9 @@ func (r *reader) tickPhase() (event.Time, bool) {
 	}
 	// A tick can only be late: the phase is the start of the shortest arc that holds three of
 	// four.
-	slices.Sort(on)
-	n, most := len(on), len(on)*3/4
-	best, arc := 0, r.l.Tick
-	for i := range on {
-		end := on[(i+most)%n]
-		if i+most >= n {
-			end += r.l.Tick
-		}
-		if d := end - on[i]; d < arc {
-			best, arc = i, d
-		}
-	}
-	return r.l.From + on[best], true
+	best, _ := shortestArc(on, r.l.Tick, len(on)*3/4)
+	return r.l.From + best, true
 }
-
-// sameMoment is how far apart the readings of the clock are by which two timers expired that were
-// due at once.
-const sameMoment event.Time = 1_000
 
 // rtRuntime infers sched_rt_runtime_us where the usual value does not fit: what people write of
 // what the throttling allows, and no limit where more than the usual was used without any.

@@ -48,6 +48,9 @@ func (r *reader) sleepsByTimer(s *script) {
 func (r *reader) timing(s *script, t *timerSleep) {
 	op := &s.ops[t.op]
 	t.at, t.due = op.At, event.NoTime
+	if r.look.low.tick > 0 {
+		t.at = r.tickBefore(t.at)
+	}
 	if t.expiry < 0 {
 		return
 	}
@@ -56,7 +59,7 @@ func (r *reader) timing(s *script, t *timerSleep) {
 	if !ok {
 		return
 	}
-	t.at = min(event.Time(e.Now-offset), op.At)
+	t.at = min(event.Time(e.Now-offset), t.at)
 	arm, ok := r.armed(t)
 	if !ok || arm.By != s.id || arm.Expires == event.NoArg {
 		return

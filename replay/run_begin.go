@@ -18,7 +18,7 @@ func (r *runner) begin() error {
 	for i := range l.Tasks {
 		r.threads[i] = thread{run: r, task: &l.Tasks[i], index: i}
 	}
-	if err := r.m.RunUntil(from - 1 - 2*r.setup.Machine.HandOver); err != nil {
+	if err := r.m.RunUntil(from - 1 - 2*max(r.setup.Machine.HandOver, r.setup.Machine.IdleHandOver)); err != nil {
 		return err
 	}
 	forked := make([]bool, len(l.Tasks))

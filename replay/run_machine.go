@@ -79,10 +79,10 @@ func newRunner(l *Load, sink func(*event.Event)) (*runner, error) {
 func (r *runner) configure() error {
 	l, cfg := r.load, &r.setup.Machine
 	cfg.Interrupts.KTimers, cfg.Interrupts.SleepersInSoftirq = false, false
-	cfg.HandOver = max(l.HandOver, 0)
+	cfg.HandOver, cfg.IdleHandOver = max(l.HandOver, 0), max(l.IdleHandOver, 0)
 	cfg.Sched.FairPlaced = true
 	// The tasks are put there a little before From, so that one of them has the CPU then.
-	lead, tick := 1+2*cfg.HandOver, max(cfg.Sched.Tick, 1)
+	lead, tick := 1+2*max(cfg.HandOver, cfg.IdleHandOver), max(cfg.Sched.Tick, 1)
 	r.zero = l.Zero
 	if short := r.zero + lead - l.From; short > 0 {
 		r.zero -= (short + tick - 1) / tick * tick
