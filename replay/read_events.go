@@ -2,6 +2,7 @@ package replay
 
 import (
 	"sort"
+	"strings"
 
 	"github.com/whylate/whylate/cause"
 	"github.com/whylate/whylate/event"
@@ -276,6 +277,9 @@ func (r *reader) wake(ev *event.Event, t *timeline.Task) {
 		return
 	}
 	w := r.waker(ev)
+	if strings.HasPrefix(r.x.Names.String(t.Comm), "ktimers/") {
+		w = nil // only the end of an interrupt wakes it, when the context is the task's again
+	}
 	switch s.doing {
 	case onCPU:
 		if w == s {
