@@ -52,6 +52,7 @@ func (l *Load) Change(text string) error {
 
 // Apply makes a change that was parsed.
 func (l *Load) Apply(c *scenario.Change) error {
+	l.changed = true
 	var err error
 	switch c.Kind {
 	case scenario.ChangeTask:

@@ -131,7 +131,12 @@ func (c *collector) add(w *latency.Wait) {
 	p := &c.run.threads[k.task]
 	wait := Wait{Key: WaitKey{Task: k.task, Cycle: p.cycle, Kind: w.Kind}, Due: event.NoTime, Woken: w.Woken, OnCPU: w.OnCPU, End: w.End,
 		CPU: w.CPU, Prio: w.Base, Class: cause.ClassOf(w.Base, c.names.String(w.Comm), false).String(), Untrusted: w.GapFrom != event.NoTime}
-	wait.Key.N = k.count.next(p.cycle, w.Kind)
+	if p.more.stage == extraNone {
+		wait.Key.N = k.count.next(p.cycle, w.Kind)
+	} else {
+		wait.Key.N = extraWait + p.more.n
+		p.more.n++
+	}
 	if w.Kind == latency.Wakeup {
 		wait.Due = p.due()
 		if wait.Due != event.NoTime {

@@ -24,6 +24,7 @@ type thread struct {
 	mode    machine.Mode // where it was at last
 	early   bool         // it began before Load.From and works until then
 	dying   bool
+	more    extra
 
 	// Of its locks.
 	held     []*mutex
@@ -52,6 +53,9 @@ func (p *thread) Next(m *machine.Machine, _ *machine.Thread) machine.Step {
 			return machine.Step{Kind: machine.StepBlock, State: event.StateSleeping}
 		}
 		op := &p.task.Ops[p.pc]
+		if step, ok := p.extraStep(m, op); ok {
+			return step
+		}
 		if !p.entered && (op.Kind == OpRun || op.Kind.Sleeps()) {
 			p.place(m)
 		}
@@ -60,6 +64,7 @@ func (p *thread) Next(m *machine.Machine, _ *machine.Thread) machine.Step {
 		}
 		step, over := p.do(m, op)
 		if over {
+			p.more.ends(op)
 			if op.Kind.Sleeps() {
 				p.cycle++
 			}
@@ -202,6 +207,9 @@ func (p *thread) sleep(m *machine.Machine, op *Op) (machine.Step, bool) {
 // due is when the sleep that the task is in was to end, on the trace's clock; NoTime: nobody
 // knew beforehand.
 func (p *thread) due() event.Time {
+	if p.more.stage == extraSleep {
+		return p.run.trace(p.more.until)
+	}
 	if p.pc < len(p.task.Ops) && p.entered {
 		if k := p.task.Ops[p.pc].Kind; k == OpSleep || k == OpNap {
 			return p.until + p.run.zero

@@ -205,12 +205,13 @@ func (w *weighed) beats(v *weighed, gain func(*weighed) int64) bool {
 	return w.Change != v.Change && same(w.Change) == same(v.Change) && w.size < v.size && gain(v)-gain(w) <= max(w.ErrorNS, w.BeforeNS/100)
 }
 
-// severity is 0 for no harm, 1 for longer waits, 2 for jobs that are late. What threads of the
-// kernel wait for is told and does not count: who waits for them is told as well.
+// severity is 0 for no harm, 1 for longer waits, 2 for jobs that are late. Of fair tasks and
+// threads of the kernel it is told and does not count: for the former nothing is promised yet,
+// and who waits for the latter is told himself.
 func severity(list []result.Harm) int {
 	n := 0
 	for i := range list {
-		if importance(&list[i]) > 1 {
+		if importance(&list[i]) > 0 {
 			continue
 		}
 		n = max(n, 1)

@@ -174,13 +174,14 @@ func TestAdviceIsRanked(t *testing.T) {
 		return result.Advice{Change: change, BeforeNS: 1000, AfterNS: after, Harm: harm}
 	}
 	longer := result.Harm{Class: "rt", P99BeforeNS: 1, P99AfterNS: 100_000}
-	misses := result.Harm{Class: "fair", MissesAfter: 1}
+	misses := result.Harm{Class: "dl", MissesAfter: 1}
+	ofFair := result.Harm{Class: "fair", MissesAfter: 5}
 	ofKernel := result.Harm{Class: "rt", Kernel: true, MissesAfter: 5}
 	list := []weighed{
 		{advice("task=a prio=1", 20, misses), 0},
 		{advice("task=b prio=1", 30, longer), 1},
 		{advice("task=c prio=1", 90), 2},
-		{advice("task=d prio=1", 10, ofKernel), 3},
+		{advice("task=d prio=1", 10, ofKernel, ofFair), 3},
 		{advice("task=d prio=2", 5), 4},          // as much as a smaller step
 		{advice("task=e prio=1", 400), 5},        // less, but more than half
 		{advice("task=f prio=1", 800), 6},        // little, and harms as much as others do

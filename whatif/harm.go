@@ -76,19 +76,38 @@ func (s *Study) typical(i int, changed *outcome) *replay.Wait {
 	return nil
 }
 
-// worsened is the longest wakeup wait of each task that the change makes longer.
-func worsened(before, after []replay.Wait) map[int]event.Time {
-	m := make(map[int]event.Time)
+// row is a task with one of its priorities, as explain has a row for each: what a program
+// waited for before it asked for its priority is another matter.
+type row struct {
+	task int
+	prio event.Prio
+}
+
+// worsened is the longest wakeup wait of each row that the change makes longer. Jobs that only
+// the changed run has count for all rows of their task.
+func worsened(before, after []replay.Wait) map[row]event.Time {
+	m := make(map[row]event.Time)
+	extra := make(map[int]event.Time)
+	rows := make(map[row]bool)
 	for _, p := range replay.Match(before, after) {
+		if p.Recorded != nil {
+			rows[row{p.Recorded.Key.Task, p.Recorded.Prio}] = true
+		}
 		if p.Run == nil || p.Run.Key.Kind != latency.Wakeup {
 			continue
 		}
-		was, is := event.Time(0), p.Run.Lateness()
-		if p.Recorded != nil {
-			was = p.Recorded.Lateness()
+		is, task := p.Run.Lateness(), p.Run.Key.Task
+		switch {
+		case p.Recorded == nil && is > leastHarm:
+			extra[task] = max(extra[task], is)
+		case p.Recorded != nil && is-p.Recorded.Lateness() > max(leastHarm, p.Recorded.Lateness()/5):
+			r := row{task, p.Recorded.Prio}
+			m[r] = max(m[r], is)
 		}
-		if is-was > max(leastHarm, was/5) {
-			m[p.Run.Key.Task] = max(m[p.Run.Key.Task], is)
+	}
+	for r := range rows {
+		if is := extra[r.task]; is > m[r] {
+			m[r] = is
 		}
 	}
 	return m

@@ -35,6 +35,7 @@ type turn struct {
 	over    bool
 	dying   bool       // the task's exit
 	seen    bool       // it has waits
+	carry   event.Time // by how much the job before was over later than this one's timer was due
 	delay   event.Time // by how much it was over later than with the CPU for itself
 }
 
@@ -53,13 +54,19 @@ func newOutcome(l *replay.Load, run *replay.Run) *outcome {
 	for i := range o.waits {
 		w := &o.waits[i]
 		d := &o.tasks[w.Key.Task]
+		if w.Key.Extra() {
+			continue
+		}
 		list := d.wakes
-		if w.Key.Kind != latency.Wakeup {
-			list = d.runs
+		if w.Key.Kind != latency.Wakeup || w.Key == (replay.WaitKey{Task: w.Key.Task}) && l.Tasks[w.Key.Task].Begin == replay.BeginNew {
+			list = d.runs // also the first wake of a new task, which ends no sleep
 		}
 		if w.Key.Cycle < len(list) {
 			j := &d.jobs[list[w.Key.Cycle]]
 			j.seen = true
+			if i := w.Key.Cycle; w.Key.Kind == latency.Wakeup && list[i] == 0 {
+				j.release = w.Woken // by who created it
+			}
 			if w.Key.Kind == latency.Wakeup {
 				j.waits += w.Lateness()
 			} else {
@@ -86,7 +93,8 @@ func (d *done) delays(end event.Time) {
 			continue
 		}
 		if free != event.NoTime {
-			j.delay += max(0, free-j.release)
+			j.carry = max(0, free-j.release)
+			j.delay += j.carry
 		}
 		if !j.over {
 			j.delay = max(j.delay, end-j.release-j.work)
@@ -149,17 +157,20 @@ func (j *turn) counts(end event.Time) bool {
 // late reports whether the job takes longer than it may.
 func (j *turn) late() bool { return j.delay+j.work > j.limit }
 
-// find returns what became of a recorded wait: nil if the task did not have to wait there, and
-// why that cannot be told.
-func (o *outcome) find(w *replay.Wait) (after *replay.Wait, why string) {
+// find returns what became of a recorded wait, in ns: 0 if the task did not have to wait there,
+// or how late it was by its own fault where its timer was due before it had done its last
+// job. why: that cannot be told.
+func (o *outcome) find(w *replay.Wait) (ns event.Time, why string) {
+	const short = "with the change the task does not come so far in the recorded time"
 	d := &o.tasks[w.Key.Task]
 	if o.load.Tasks[w.Key.Task].Removed {
-		return nil, "the task is removed"
+		return 0, "the task is removed"
 	}
+	var after *replay.Wait
 	if w.Key.Kind != latency.Wakeup {
 		after = o.longest(w)
 		if after == nil && d.cycles < w.Key.Cycle {
-			return nil, "with the change the task does not come so far in the recorded time"
+			return 0, short
 		}
 	} else {
 		i, ok := slices.BinarySearchFunc(o.waits, w.Key, func(a replay.Wait, k replay.WaitKey) int { return a.Key.Compare(k) })
@@ -167,13 +178,19 @@ func (o *outcome) find(w *replay.Wait) (after *replay.Wait, why string) {
 		case ok:
 			after = &o.waits[i]
 		case d.cycles <= w.Key.Cycle:
-			return nil, "with the change the task does not come so far in the recorded time"
+			return 0, short
+		case w.Key.Cycle < len(d.wakes):
+			return d.jobs[d.wakes[w.Key.Cycle]].carry, ""
 		}
 	}
-	if after != nil && after.OnCPU == event.NoTime && w.OnCPU != event.NoTime {
-		return nil, "with the change it still waits when the recording ends"
+	switch {
+	case after == nil:
+		return 0, ""
+	case after.OnCPU == event.NoTime && w.OnCPU != event.NoTime:
+		return 0, "with the change it still waits when the recording ends"
 	}
-	return after, ""
+	_, ns = (&replay.Pair{Recorded: w, Run: after}).Times()
+	return max(ns, 0), ""
 }
 
 // longest is the longest wait of the kind of w that the task has where w was. Which of several

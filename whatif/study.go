@@ -131,7 +131,7 @@ func (s *Study) compare(c *result.Changed, changed *outcome, ids []string) {
 	for _, id := range ids {
 		p := s.predict(id, changed)
 		if pair, ok := s.pairs[id]; ok && p.Withheld == "" {
-			p.WorseNS = int64(worse[pair.Recorded.Key.Task])
+			p.WorseNS = int64(worse[row{pair.Recorded.Key.Task, pair.Recorded.Prio}])
 		}
 		c.Late = append(c.Late, p)
 	}
@@ -151,15 +151,7 @@ func (s *Study) predict(id string, changed *outcome) result.Prediction {
 		return p
 	}
 	after, why := changed.find(pair.Recorded)
-	switch {
-	case why != "":
-		p.Withheld = why
-	case after == nil:
-		p.AfterNS = 0
-	default:
-		_, ns := (&replay.Pair{Recorded: pair.Recorded, Run: after}).Times()
-		p.AfterNS = int64(max(ns, 0))
-	}
+	p.AfterNS, p.Withheld = int64(after), why
 	return p
 }
 
