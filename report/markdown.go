@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -75,9 +76,15 @@ func (p *printer) mdRow(used []bool, row []string, text func(string) string) {
 	p.line("%s", line)
 }
 
-// table prints rows as columns or as a table of Markdown, after a title.
+// table prints rows, of which the first is the head, as columns or as a table of Markdown,
+// after a title. A column of which only the head is there is left out.
 func (p *printer) table(title, alignment string, rows [][]string) {
 	if !p.Markdown {
+		for i := range rows[0] {
+			if !slices.ContainsFunc(rows[1:], func(row []string) bool { return i < len(row) && row[i] != "" }) {
+				rows[0][i] = ""
+			}
+		}
 		p.line("\n%s", p.bold(title))
 		p.columns("", alignment, rows)
 		return

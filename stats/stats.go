@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -114,6 +115,54 @@ func Differ(first, values []int64, a Assumption, random bool) *result.Difference
 		d.Verdict = "lower"
 	}
 	return d
+}
+
+// Test compares two lists that came about by chance, as Differ does, without looking for the
+// difference that it would have shown: for many comparisons, see Holm. Nil: one is empty.
+func Test(first, values []int64, a Assumption) *result.Difference {
+	if len(first) == 0 || len(values) == 0 {
+		return nil
+	}
+	d := &result.Difference{Test: a.test(), Delta: center(values, a) - center(first, a), Verdict: "none_shown"}
+	p, err := pValue(first, values, a)
+	if err != nil {
+		d.Test, d.Note = "", err.Error()
+		return d
+	}
+	d.P = math.Round(p*1e6) / 1e6
+	if p <= level {
+		d.Verdict = "lower"
+		if higher(first, values, a) {
+			d.Verdict = "higher"
+		}
+	}
+	return d
+}
+
+// Holm adjusts the chances of many tests, so that one that shows a difference where there is
+// none is as rare among all of them as the level says, and takes back what is no longer shown.
+// It returns how many still show one. Tests that are nil or could not be made do not count.
+func Holm(list []*result.Difference) (tests, shown int) {
+	var made []*result.Difference
+	for _, d := range list {
+		if d != nil && d.Test != "" {
+			made = append(made, d)
+		}
+	}
+	slices.SortStableFunc(made, func(a, b *result.Difference) int { return cmp.Compare(a.P, b.P) })
+	least := 0.0
+	for i, d := range made {
+		least = max(least, min(1, d.P*float64(len(made)-i)))
+		d.P = math.Round(least*1e6) / 1e6
+		switch {
+		case d.Verdict == "none_shown":
+		case d.P > level:
+			d.Verdict = "none_shown"
+		default:
+			shown++
+		}
+	}
+	return len(made), shown
 }
 
 func exact(delta int64) *result.Difference {

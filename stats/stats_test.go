@@ -144,3 +144,42 @@ func TestFewRunsHaveARangeOnly(t *testing.T) {
 		t.Errorf("not random: %+v", e)
 	}
 }
+
+// TestHolm: the adjusted chances of a textbook example (0.01, 0.04, 0.03, 0.005), worked out by
+// hand: 4·0.005, 3·0.01, 2·0.03, and 0.04 that may not be below the one before.
+func TestHolm(t *testing.T) {
+	var list []*result.Difference
+	for _, p := range []float64{0.01, 0.04, 0.03, 0.005} {
+		list = append(list, &result.Difference{Test: "t", P: p, Verdict: "higher"})
+	}
+	list = append(list, nil, &result.Difference{Verdict: "none_shown", Note: "too few"})
+	tests, shown := Holm(list)
+	if tests != 4 || shown != 2 {
+		t.Errorf("%d tests, %d shown", tests, shown)
+	}
+	for i, want := range []float64{0.03, 0.06, 0.06, 0.02} {
+		if d := list[i]; d.P != want || (d.Verdict == "higher") != (want <= 0.05) {
+			t.Errorf("test %d: %g, %s; want %g", i, d.P, d.Verdict, want)
+		}
+	}
+}
+
+func TestTestFindsTheDirection(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	a, b := draw(r, 10, 0), draw(r, 10, 1_000_000)
+	if d := Test(a, b, Nothing); d.Verdict != "higher" || d.Delta < 900_000 {
+		t.Errorf("%+v", d)
+	}
+	if d := Test(b, a, Nothing); d.Verdict != "lower" || d.Delta > -900_000 {
+		t.Errorf("%+v", d)
+	}
+	if d := Test(a, slices.Clone(a), Nothing); d.Verdict != "none_shown" || d.Delta != 0 {
+		t.Errorf("%+v", d)
+	}
+	if d := Test(a, b[:1], Nothing); d.Verdict != "none_shown" || d.Note == "" {
+		t.Errorf("%+v", d)
+	}
+	if Test(a, nil, Nothing) != nil {
+		t.Error("a test of nothing")
+	}
+}

@@ -37,7 +37,7 @@ func Gate(src explain.Source, o explain.Options, list []*Condition) (*result.Gat
 	for _, c := range list {
 		b := result.Budget{Budget: c.Text, Note: c.Note, Status: StatusOK, Tasks: []result.Judged{}}
 		for _, t := range c.asked(rows, &g.Diagnostics) {
-			j := c.judge(t, nil)
+			j := c.judge(t)
 			if j.Status == StatusOK && missing != "" {
 				j.Status, j.Why = StatusUnreliable, missing
 			}

@@ -86,6 +86,11 @@ func (j *jobs) period() int64 {
 // misses counts the jobs that took longer than the period of their task. known: some task of
 // the row has one.
 func (t *tally) misses() (missed, jobs int64, worst worstWait, known bool) {
+	for _, o := range t.joined {
+		m, n, w, k := o.misses()
+		missed, jobs, known = missed+m, jobs+n, known || k
+		worst.join(w)
+	}
 	for _, id := range t.tasksWithJobs() {
 		j := t.jobs[id]
 		period := j.period()

@@ -144,46 +144,48 @@ func (c *Condition) judges(t *tally) bool {
 	return t.row.User && (v.waits > 0 || v.atLeast || t.untrusted > 0)
 }
 
-// judge asks the condition of one row. before is the same row of the trace before, for a
-// condition of a change, else nil.
-func (c *Condition) judge(t, before *tally) result.Judged {
+// judge asks the condition of one row.
+func (c *Condition) judge(t *tally) result.Judged {
+	j := c.take(t)
+	c.conclude(&j, t, true)
+	return j
+}
+
+// take measures the row.
+func (c *Condition) take(t *tally) result.Judged {
 	v := c.Measure.of(t)
 	j := result.Judged{Comm: t.row.Comm, PID: t.row.PID, Class: t.row.Class, Prio: t.row.Prio, Group: t.row.Group,
-		Unit: "ns", Value: v.n, Limit: c.Limit, Waits: v.waits, Status: StatusOK, Why: v.why, Wait: v.wait, AtLeast: v.atLeast}
+		Unit: "ns", Value: v.n, Limit: c.Limit, Waits: v.waits, Why: v.why, Wait: v.wait, AtLeast: v.atLeast}
 	if c.Measure.Counts() {
 		j.Unit = "count"
-	}
-	if before != nil {
-		was := c.Measure.of(before)
-		j.Before = &was.n
-		if was.why != "" && v.why == "" {
-			j.Why = "before: " + was.why
-		}
-		if c.Change {
-			j.Limit = c.limitOf(was.n)
-		}
-	}
-	if why := c.unexplained(t, &j); j.Why == "" {
-		j.Why = why
-	}
-	switch {
-	case !c.Op.Holds(j.Value, j.Limit):
-		j.Status = StatusFailed
-	case j.Why != "":
-		j.Status = StatusUnreliable
 	}
 	return j
 }
 
-// unexplained says that the condition on a kind of cause would not hold if what has no known
+// conclude says what came of it: must is whether the condition has to hold, or has not to.
+func (c *Condition) conclude(j *result.Judged, t *tally, must bool) {
+	if j.Why == "" {
+		j.Why = c.unexplained(t, j, must)
+	}
+	switch {
+	case c.Op.Holds(j.Value, j.Limit) != must:
+		j.Status = StatusFailed
+	case j.Why != "":
+		j.Status = StatusUnreliable
+	default:
+		j.Status = StatusOK
+	}
+}
+
+// unexplained says that the answer on a kind of cause would be another if what has no known
 // cause were of that kind.
-func (c *Condition) unexplained(t *tally, j *result.Judged) string {
+func (c *Condition) unexplained(t *tally, j *result.Judged, must bool) string {
 	k := t.kinds["unknown"]
 	if k == nil || c.Measure.Kind == "" || c.Measure.Kind == "unknown" {
 		return ""
 	}
 	more := map[Stat]int64{Total: k.ns, Max: k.most.ns, Waits: k.waits, Mean: k.ns / max(k.waits, 1)}[c.Measure.Stat]
-	if !c.Op.Holds(j.Value, j.Limit) || c.Op.Holds(j.Value+more, j.Limit) {
+	if c.Op.Holds(j.Value, j.Limit) != must || c.Op.Holds(j.Value+more, j.Limit) == must {
 		return ""
 	}
 	return fmt.Sprintf("%s of its waiting have no known cause; `whylate info` names the events that would tell", micros(k.ns))

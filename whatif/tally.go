@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/whylate/whylate/cause"
@@ -19,11 +20,14 @@ type tally struct {
 	// least. Untrusted counts the waits whose length is no number, since events were lost.
 	open      [2]worstWait // Wakeup, Preempted
 	untrusted int64
-	kinds     map[string]*kindTally
+	// longest is what the longest wakeup wait was made of.
+	longest []part
+	kinds   map[string]*kindTally
 	// jobs has what a task in it does between sleeps, by task.
 	jobs   map[timeline.TaskID]*jobs
-	points []point // with Spread
-	pieces []piece // with Spread
+	points []point  // with spread
+	pieces []piece  // with spread
+	joined []*tally // that this one is made of
 }
 
 // worstWait is the longest of some waits; id names it, "": there is none.
@@ -36,6 +40,28 @@ func (w *worstWait) see(id func() string, ns int64) {
 	if w.id == "" || ns > w.ns {
 		w.id, w.ns = id(), ns
 	}
+}
+
+// part is what a kind has in one wait, and the culprit of most of it.
+type part struct {
+	kind string
+	ns   int64
+	comm string
+}
+
+// partsOf sums the causes of a wait by kind.
+func partsOf(e *cause.Explanation, names *event.Names) []part {
+	var list []part
+	for i := range e.Causes { // the largest first
+		c := &e.Causes[i]
+		at := slices.IndexFunc(list, func(p part) bool { return p.kind == c.Kind.Name })
+		if at < 0 {
+			list = append(list, part{kind: c.Kind.Name, comm: names.String(c.Comm)})
+			at = len(list) - 1
+		}
+		list[at].ns += c.NS
+	}
+	return list
 }
 
 // kindTally sums one kind of cause.
@@ -101,6 +127,7 @@ func (t *tally) add(w *explain.Told, names *event.Names, want wanted) {
 	if w.Kind != latency.Wakeup {
 		s = Preempted
 	}
+	before := t.worst[s].ns
 	switch {
 	case w.GapFrom != event.NoTime:
 		t.untrusted++
@@ -110,6 +137,9 @@ func (t *tally) add(w *explain.Told, names *event.Names, want wanted) {
 		t.count(s, w, w.Length(), want)
 	}
 	if e := w.Explanation; e != nil {
+		if want.spread && s == Wakeup && w.Counts() && (t.series[s].Count() == 1 || w.Length() > before) {
+			t.longest = partsOf(e, names)
+		}
 		t.explain(e, w, names, want)
 		if s == Wakeup && w.Counts() {
 			t.count(Lateness, w, e.LatenessNS, want)
@@ -182,13 +212,8 @@ func (k *kindTally) chief() string {
 	if k == nil {
 		return ""
 	}
-	names := make([]string, 0, len(k.by))
-	for n := range k.by {
-		names = append(names, n)
-	}
-	slices.Sort(names)
 	best := ""
-	for _, n := range names {
+	for _, n := range slices.Sorted(maps.Keys(k.by)) {
 		if k.by[n] > k.by[best] {
 			best = n
 		}
