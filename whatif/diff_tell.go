@@ -83,7 +83,8 @@ func (p *pair) order(o *pair) int {
 		return n
 	}
 	effect := func(p *pair) int64 { return abs(p.out.Wakeup.B.MaxNS - p.out.Wakeup.A.MaxNS) }
-	return cmp.Or(cmp.Compare(rank(p), rank(o)), cmp.Compare(effect(o), effect(p)), cmp.Compare(p.out.Comm, o.out.Comm))
+	longest := func(p *pair) int64 { return max(p.out.Wakeup.A.MaxNS, p.out.Wakeup.B.MaxNS) }
+	return cmp.Or(cmp.Compare(rank(p), rank(o)), cmp.Compare(effect(o), effect(p)), cmp.Compare(longest(o), longest(p)), cmp.Compare(p.out.Comm, o.out.Comm))
 }
 
 // answer names what changed the longest wait of the pair most.
