@@ -21,6 +21,14 @@ func (m *Machine) beginHandOver(from event.CPU, th *Thread) {
 	}
 }
 
+// handOverFrom notes that an interrupt of c asked it to schedule, without a wake: a tick at which
+// a budget has run out, or a timer that brings a new one.
+func (m *Machine) handOverFrom(c event.CPU) {
+	if cp := &m.cpus[c]; cp.handAt <= m.now && m.Sched.NeedResched(c) {
+		cp.handAt = m.now + m.cfg.HandOver
+	}
+}
+
 // handOver lets c do nothing but interrupts until a woken task may have it.
 func (m *Machine) handOver(c event.CPU) {
 	m.pause(c)

@@ -102,6 +102,7 @@ func (m *Machine) entry(c event.CPU, it *engine.Item) event.Time {
 func (m *Machine) serve(c event.CPU, it *engine.Item) {
 	before := m.irq
 	m.irq = c
+	asked := m.cfg.HandOver > 0 && m.Sched.NeedResched(c)
 	var w sched.Work
 	switch it.What {
 	case itemIRQ:
@@ -132,6 +133,9 @@ func (m *Machine) serve(c event.CPU, it *engine.Item) {
 	}
 	m.irq = before
 	m.charge(c, &w)
+	if m.cfg.HandOver > 0 && !asked {
+		m.handOverFrom(c)
+	}
 	m.leaveIRQ(c)
 }
 

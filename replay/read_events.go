@@ -2,7 +2,6 @@ package replay
 
 import (
 	"sort"
-	"strings"
 
 	"github.com/whylate/whylate/cause"
 	"github.com/whylate/whylate/event"
@@ -42,7 +41,7 @@ func newReader(x *timeline.Index, a *cause.Analysis, k *look) *reader {
 	r.rt = x.Facts.PreemptRT == kernel.Yes
 	r.cpus = make([]cpuReader, len(x.CPUs))
 	for c := range r.cpus {
-		r.cpus[c] = cpuReader{cur: timeline.NoTask, from: event.NoTime, taken: takenOf(x, c, r.rt)}
+		r.cpus[c] = cpuReader{cur: timeline.NoTask, from: event.NoTime, hard: event.NoTime, taken: takenOf(x, c, r.rt)}
 	}
 	n := x.Tracker.Tasks()
 	r.index = make([]int32, n)
@@ -87,6 +86,9 @@ func (r *reader) push(ev *event.Event, step timeline.Step) {
 	}
 	if ev.Kind == r.waking && step.Task != nil {
 		r.wake(ev, step.Task)
+	}
+	if ev.Flags.InInterrupt() {
+		r.cpus[ev.CPU].hard = ev.Time
 	}
 	switch ev.Kind {
 	case event.SchedSwitch:
@@ -162,7 +164,7 @@ func (r *reader) schedSwitch(ev *event.Event, step timeline.Step) {
 	if cp.cur != step.Task.ID {
 		r.learn(ev.CPU, step.Task, ev.Time)
 	}
-	cp.debt = r.handedOver(step, ev.Time)
+	cp.debt = r.handedOver(ev.CPU, step, ev.Time)
 	r.until(ev.CPU, ev.Time)
 	if s := r.taskOf(step.Task); s != nil {
 		s.pay(cp.debt)
@@ -178,17 +180,27 @@ func (r *reader) schedSwitch(ev *event.Event, step timeline.Step) {
 	cp.cur = step.Next.ID
 }
 
-// handedOver is what of the time before a switch the hand-over to a woken task took.
-func (r *reader) handedOver(step timeline.Step, at event.Time) event.Time {
+// handedOver is what of the time before a switch the hand-over to a woken task took, or to one
+// that a timer's interrupt let have the CPU.
+func (r *reader) handedOver(c event.CPU, step timeline.Step, at event.Time) event.Time {
 	s := r.taskOf(step.Next)
-	if s == nil || step.Task.Status != timeline.StatusReady || step.Task.Yielding {
+	if step.Task.Status != timeline.StatusReady || step.Task.Yielding {
 		return 0
 	}
 	switch {
-	case s.doing == woken && s.begin == BeginNew && s.sleep < 0:
+	case s != nil && s.doing == woken && s.begin == BeginNew && s.sleep < 0:
 		return r.l.HandOver // it is at its first run; until takes no more than there is
-	case s.doing == woken && s.sleep >= 0:
+	case s != nil && s.doing == woken && s.sleep >= 0:
 		return min(r.l.HandOver, at-s.ops[s.sleep].At)
+	}
+	prev := r.taskOf(step.Task)
+	if prev == nil || prev.prio.Fair() && (s == nil || s.prio.Fair()) {
+		return 0 // who of the fair tasks goes first the recording says
+	}
+	list := r.x.CPUs[c].Expiries
+	n := sort.Search(len(list), func(i int) bool { return list[i].At > at }) - 1
+	if n >= 0 && list[n].Hard && at-list[n].At <= atOnce && list[n].At >= prev.since {
+		return min(r.l.HandOver, at-list[n].At)
 	}
 	return 0
 }
@@ -277,8 +289,8 @@ func (r *reader) wake(ev *event.Event, t *timeline.Task) {
 		return
 	}
 	w := r.waker(ev)
-	if strings.HasPrefix(r.x.Names.String(t.Comm), "ktimers/") {
-		w = nil // only the end of an interrupt wakes it, when the context is the task's again
+	if w != nil && r.softirqThread(s.id) && r.atExit(ev.CPU, w, ev.Time) {
+		w = nil
 	}
 	switch s.doing {
 	case onCPU:
@@ -313,6 +325,13 @@ func (r *reader) wake(ev *event.Event, t *timeline.Task) {
 		r.byInterrupt(ev, s)
 	}
 	r.ownPrio(s, t.Base, ev.Time)
+}
+
+// atExit reports whether an interrupt of c ends at t: on its way out, when it is none any more by
+// the flags, it wakes the threads for the softirqs that were raised in it.
+func (r *reader) atExit(c event.CPU, cur *script, t event.Time) bool {
+	hard := r.cpus[c].hard
+	return hard >= cur.since && t-hard <= afterHandler
 }
 
 // unwake takes back a wake that ended no sleep.

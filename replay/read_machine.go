@@ -106,16 +106,20 @@ func (r *reader) rtRuntime() {
 	switch {
 	case ok && usual > least && usual <= most:
 	case ok:
-		for step := int64(100_000_000); step >= 1000; step /= 10 {
-			if v := most / step * step; v > least && v > 0 {
-				set(v / 1000)
-				return
-			}
+		v := int64(roundest(event.Time(least), event.Time(most)))
+		if most-v <= int64(chargedLate) {
+			// It was used up to within what a charge comes after its tick, sometimes more and
+			// sometimes less: in a run, whose charges come at once, by the skin of its teeth not.
+			v -= 1000
 		}
+		set(v / 1000)
 	case !r.a.Throttled() && r.mostRT() > event.Time(r.x.Facts.RTPeriod)+r.l.Tick:
 		set(-1)
 	}
 }
+
+// chargedLate is how long after the time of a tick the charge may come that it brings.
+const chargedLate event.Time = 10_000
 
 // mostRT is the longest time for which real-time and deadline tasks alone had a CPU.
 func (r *reader) mostRT() (most event.Time) {

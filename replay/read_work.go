@@ -13,6 +13,7 @@ import (
 type cpuReader struct {
 	cur  timeline.TaskID // NoTask: not known
 	from event.Time      // everything before is told; NoTime: the CPU was not seen yet
+	hard event.Time      // of the newest event in an interrupt; NoTime: none yet
 	// debt is time of the hand-over to a task that was woken, in front of the switch to that:
 	// it is nobody's work.
 	debt  event.Time
