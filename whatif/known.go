@@ -29,7 +29,7 @@ type Known struct {
 type Task struct {
 	Comm string
 	PID  int32
-	Attr sched.Attr
+	Attr sched.Attr // what it becomes at last
 	CPUs []event.CPU // nil: all
 	Dies bool        // its exit is in the recording
 }
@@ -64,6 +64,9 @@ func KnownOf(l *replay.Load) *Known {
 		known := Task{Comm: l.Names.String(t.Comm), PID: int32(t.PID), Attr: t.Attr, CPUs: t.CPUs}
 		for j := range t.Ops {
 			known.Dies = known.Dies || t.Ops[j].Dying
+			if t.Ops[j].Kind == replay.OpAttr {
+				known.Attr = t.Ops[j].Attr
+			}
 		}
 		k.Tasks = append(k.Tasks, known)
 	}
