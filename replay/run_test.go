@@ -201,6 +201,20 @@ func TestWhatHappensBeforeTheTraceIsNotSeen(t *testing.T) {
 	}
 }
 
+func TestATimerOfTheSchedulerHandsOverAsAWakeDoes(t *testing.T) {
+	rr := sched.Attr{Policy: sched.RR, Priority: 50}
+	l := handMade(Task{Attr: rr, Begin: BeginRunning, Ops: []Op{run(3 * ms)}}, Task{Attr: rr, Begin: BeginReady, Ops: []Op{run(1 * ms)}})
+	l.HandOver = 5 * us
+	if err := l.Change("set sched_rr_timeslice_ms=4"); err != nil {
+		t.Fatal(err)
+	}
+	// The tick at 1 ms ends the turn of 0, the work of 1 its own. 0 has 5 µs less than it would.
+	want := []told{{0, 0, latency.Preempted, 0, 1005 * us, 2005 * us, -1}}
+	if diff := cmp.Diff(want, waitsOf(t, l)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestInterruptsPost(t *testing.T) {
 	l := handMade(Task{Attr: fifo(50), Begin: BeginBlocked, Ops: []Op{{Kind: OpWait}, run(1 * ms), {Kind: OpWait}, run(1 * ms)}})
 	l.Lines = []Line{{Number: 5, Thread: -1, Arrivals: []Arrival{{At: at(3 * ms), Wakes: []int{0}}, {At: at(7 * ms), Wakes: []int{0}}}}}
