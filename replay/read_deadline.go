@@ -16,6 +16,8 @@ type deadlineTask struct {
 	// ends are when its own timer, which replenishes it, was due; as far as nobody else's can
 	// be meant.
 	ends []event.Time
+	// wakes are when its sleeps ended.
+	wakes []event.Time
 }
 
 // justAfter is how long after the expiry of its timer a deadline task may come to a CPU by it.
@@ -33,7 +35,8 @@ func (r *reader) deadlines() {
 			continue
 		}
 		attr := sched.Attr{Policy: sched.Deadline}
-		attr.Period = d.period(r.x.Tasks[s.id].TimerWakes)
+		d.wakes = s.wakes()
+		attr.Period = d.period()
 		attr.Deadline = attr.Period
 		attr.Runtime = min(d.runtime(attr.Period, r.l.Tick), attr.Period*9/10)
 		used := false
@@ -125,27 +128,70 @@ func (r *reader) onTrace(e timeline.Expiry) event.Time {
 // usualPeriod is that of a deadline task of which nothing tells one.
 const usualPeriod event.Time = 100_000_000
 
-// period is the shortest distance that replenishments or, without two of them, wakes have more
-// than once, rounded to 10 µs.
-func (d *deadlineTask) period(wakes []event.Time) event.Time {
-	for _, list := range [...][]event.Time{d.ends, wakes} {
-		apart := make([]event.Time, 0, len(list))
-		for i := 1; i < len(list); i++ {
-			if near := (list[i] - list[i-1] + 5_000) / 10_000 * 10_000; near > 0 {
-				apart = append(apart, near)
-			}
+// wakes are the times at which the sleeps of s ended, in order.
+func (s *script) wakes() (list []event.Time) {
+	for i := range s.ops {
+		if op := &s.ops[i]; op.Kind.Sleeps() && op.At != event.NoTime {
+			list = append(list, op.At)
 		}
-		slices.Sort(apart)
-		for i := 1; i < len(apart); i++ {
-			if apart[i] == apart[i-1] {
-				return apart[i]
-			}
+	}
+	return list
+}
+
+// period is the distance of two replenishments, or of one and of the wake before it, which mostly
+// begins a period too. Of those that there are more than once it is the roundest, of equally
+// round ones the shortest. Else the distances of wakes have to do.
+func (d *deadlineTask) period() event.Time {
+	var ends, wakes []event.Time
+	for i, end := range d.ends {
+		if i > 0 {
+			ends = append(ends, end-d.ends[i-1])
 		}
-		if len(apart) > 0 {
-			return apart[len(apart)/2]
+		if woken := lastOf(d.wakes, end); woken != event.NoTime && (i == 0 || woken > d.ends[i-1]) {
+			ends = append(ends, end-woken)
+		}
+	}
+	for i := 1; i < len(d.wakes); i++ {
+		wakes = append(wakes, d.wakes[i]-d.wakes[i-1])
+	}
+	if best := recurring(ends); best > 0 {
+		return best
+	}
+	if best := recurring(wakes); best > 0 {
+		return best
+	}
+	for _, list := range [...][]event.Time{ends, wakes} {
+		if n := len(list); n > 0 && list[n/2] > 0 {
+			return list[n/2]
 		}
 	}
 	return usualPeriod
+}
+
+// recurring rounds lengths to 10 µs, orders them, and returns the roundest that is there more than
+// once; 0: none.
+func recurring(list []event.Time) (best event.Time) {
+	for i := range list {
+		list[i] = (list[i] + 5_000) / 10_000 * 10_000
+	}
+	slices.Sort(list)
+	for i := 1; i < len(list); i++ {
+		if list[i] == list[i-1] && list[i] > 0 && zeros(list[i]) > zeros(best) {
+			best = list[i]
+		}
+	}
+	return best
+}
+
+// zeros is how many decimal zeros v ends with, −1 for 0; more than a millisecond's are alike.
+func zeros(v event.Time) (n int) {
+	if v == 0 {
+		return -1
+	}
+	for ; n < 6 && v%10 == 0; n++ {
+		v /= 10
+	}
+	return n
 }
 
 // runtime is what people write of what the task used before it was throttled, at most a tick

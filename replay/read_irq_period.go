@@ -50,27 +50,42 @@ func (r *reader) expired(e timeline.Expiry) event.Time {
 }
 
 // besideTick is when the period timer of expiry n of c was due. An interrupt reads its clock
-// once for all timers that it serves, in the order of their times: where it served the tick
+// once for all timers that it serves, in the order of their times: where one served the tick
 // too, that shows on which side of it the other was. What was current then is charged at the
-// tick, so in the period that ends or in the one that begins.
+// tick, so in the period that ends or in the one that begins. On an idle CPU there is no tick:
+// then a later period tells, since all of them begin as far from a tick.
 func (r *reader) besideTick(c event.CPU, n int) event.Time {
-	list := r.x.CPUs[c].Expiries
-	at := r.expired(list[n])
+	first := &r.x.CPUs[c].Expiries[n]
+	at := r.expired(*first)
 	if r.look.low.tick > 0 {
 		return r.tickBefore(at)
 	}
-	for _, other := range []int{n - 1, n + 1} {
-		if other < 0 || other >= len(list) || list[other].Now != list[n].Now || !isTick(r.x, list[other].Func) {
-			continue
+	tick := r.l.Zero + (at-r.l.Zero+r.l.Tick/2)/r.l.Tick*r.l.Tick
+	if distance(at, tick) > besideEach {
+		return at
+	}
+	for c := range r.x.CPUs {
+		list := r.x.CPUs[c].Expiries
+		for i := range list {
+			if list[i].Func != first.Func {
+				continue
+			}
+			for _, other := range []int{i - 1, i + 1} {
+				if other < 0 || other >= len(list) || list[other].Now != list[i].Now || !isTick(r.x, list[other].Func) {
+					continue
+				}
+				if other < i {
+					tick++
+				}
+				return tick
+			}
 		}
-		tick := r.l.Zero + (at-r.l.Zero+r.l.Tick/2)/r.l.Tick*r.l.Tick
-		if other < n {
-			tick++
-		}
-		return tick
 	}
 	return at
 }
+
+// besideEach is how far apart two timers that are due at the same time may seem to be.
+const besideEach event.Time = 2_000
 
 // rtUsed is what the real-time tasks of c had used of their budget when the trace began, if they
 // were throttled before first, the first expiry of the period timer: the budget less what was
