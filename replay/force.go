@@ -16,28 +16,41 @@ import (
 // far as events tell them, whatever the model would have made of them; so one disagreement
 // does not lead to the next.
 //
-// src is read twice. Errors are those of reading it, and a machine that the model cannot be.
+// src is read twice, and again where the budget of real-time tasks has to be found. Errors are those of reading it, and a machine that the model cannot be.
 func Force(src Input, o Options) (*Decisions, error) {
+	return forceKnown(src, o, nil)
+}
+
+// forceKnown is Force with what somebody told of tasks.
+func forceKnown(src Input, o Options, known func(*firstSight) knownTasks) (*Decisions, error) {
 	first, err := lookAhead(src, o)
 	if err != nil {
 		return nil, err
+	}
+	if known != nil {
+		first.known = known(first)
+		first.useKnown()
 	}
 	cfg, err := first.config(src.Info(), o)
 	if err != nil {
 		return nil, err
 	}
-	return forceWith(src, o, first, cfg)
+	f, err := fit(src, o, first, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return f.result(), nil
 }
 
-// forceWith follows src with a scheduler that is configured already.
-func forceWith(src Input, o Options, first *firstSight, cfg sched.Config) (*Decisions, error) {
+// follow follows src with a scheduler that is configured already.
+func follow(src Input, o Options, first *firstSight, cfg sched.Config) (*forcer, error) {
 	f := newForcer(src, first, cfg)
 	f.begin()
 	if err := eachEvent(src, forceNeeds, o.Progress, f.push); err != nil {
 		return nil, err
 	}
 	f.end()
-	return f.result(), nil
+	return f, nil
 }
 
 // forceNeeds has the kinds that are followed; those beside the timeline's own show flags or
@@ -92,7 +105,9 @@ type forcer struct {
 	nextChange int   // of first.changes
 	offset     int64 // of the clock of timers to that of the trace, ns; 0: not known
 
-	scores scores
+	scores  scores
+	budget  budget
+	assumed []Assumption
 }
 
 // forced is what is known of one task.
@@ -135,6 +150,7 @@ type forcedCPU struct {
 	runEvents int64
 	// serverKnown: the state of the fair server does not depend on what was before the trace.
 	serverKnown bool
+	spent       event.Time // when the model throttled its current task; NoTime: it did not
 	used        event.Time // what its real-time tasks had used at the last charge
 }
 
@@ -149,7 +165,7 @@ func newForcer(src Input, first *firstSight, cfg sched.Config) *forcer {
 	f.sched.Follow(f)
 	f.cpus = make([]forcedCPU, cfg.CPUs)
 	for c := range f.cpus {
-		f.cpus[c].change = noChange
+		f.cpus[c].change, f.cpus[c].spent = noChange, event.NoTime
 	}
 	return f
 }
@@ -171,10 +187,14 @@ func (f *forcer) push(ev *event.Event) {
 		f.lost(ev.CPU)
 	}
 	f.settleOpen(ev)
+	if ev.Kind != event.SchedSwitch {
+		f.stillRuns(ev)
+	}
 	switch ev.Kind {
 	case event.SchedSwitch:
 		f.schedSwitch(ev, step, yielding)
-		f.cpus[ev.CPU].flags, f.cpus[ev.CPU].dirty = 0, false
+		cp := &f.cpus[ev.CPU]
+		cp.flags, cp.dirty, cp.spent = 0, false, event.NoTime
 		f.changeUnseen(ev.CPU)
 		return
 	case event.SchedWaking:

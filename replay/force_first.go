@@ -37,15 +37,18 @@ type firstSight struct {
 	runs     []currentRun // by CPU
 	changes  []unseenChange
 	dlTasks  int // tasks with the priority of a deadline task
-	cpus     int // one more than the highest number
-	kinds    event.KindSet
-	names    *event.Names
-	machine  string
+
+	// The last expiry of sched_rt_period_timer, and the shortest distance of two.
+	rtExpired, rtApart event.Time
+	cpus               int // one more than the highest number
+	kinds              event.KindSet
+	names              *event.Names
+	machine            string
 }
 
 // lookAhead reads src for the first time.
 func lookAhead(src Input, o Options) (*firstSight, error) {
-	s := &firstSight{from: event.NoTime, names: src.Names(), machine: src.Info().Machine, state: timeline.NewTracker(src.Info().Machine, src.Names())}
+	s := &firstSight{from: event.NoTime, rtExpired: event.NoTime, names: src.Names(), machine: src.Info().Machine, state: timeline.NewTracker(src.Info().Machine, src.Names())}
 	if err := eachEvent(src, forceNeeds, o.Progress, s.push); err != nil {
 		return nil, err
 	}
@@ -87,6 +90,8 @@ func (s *firstSight) push(ev *event.Event) {
 	switch ev.Kind {
 	case event.Gap:
 		return
+	case event.HrtimerExpireEntry:
+		s.periodBegins(ev)
 	case event.SchedSwitch:
 		s.see(step.Task, timeline.StatusRunning, ev.CPU, ev.TaskPrio)
 		s.see(step.Next, timeline.StatusReady, ev.CPU, ev.NextPrio)
@@ -170,6 +175,23 @@ func (s *firstSight) deadline(id timeline.TaskID) sched.Attr {
 	period := min(max((apart[len(apart)/2]+50_000)/100_000*100_000, 100_000), 4_000_000_000)
 	return sched.Attr{Policy: sched.Deadline, Runtime: period, Deadline: period, Period: period}
 }
+
+// periodBegins takes in the expiry of a timer, if it is that of the real-time tasks' budget.
+func (s *firstSight) periodBegins(ev *event.Event) {
+	if s.names.String(ev.Func) != "sched_rt_period_timer" {
+		return
+	}
+	if s.rtExpired != event.NoTime && ev.Time > s.rtExpired {
+		if apart := ev.Time - s.rtExpired; s.rtApart == 0 || apart < s.rtApart {
+			s.rtApart = apart
+		}
+	}
+	s.rtExpired = ev.Time
+}
+
+// rtPeriod is the period of the budget of real-time tasks, to the ms, as its timer shows it; 0: it
+// does not.
+func (s *firstSight) rtPeriod() event.Time { return (s.rtApart + 500_000) / 1_000_000 * 1_000_000 }
 
 // shows reports whether the trace has events of a kind.
 func (s *firstSight) shows(k event.Kind) bool { return s.kinds&(1<<k) != 0 }

@@ -105,6 +105,9 @@ func (f *forcer) expired(ev *event.Event) {
 		f.sched.ForceRTPeriod()
 		f.sched.TimerExpired(ev.CPU, sched.Timer{Kind: sched.TimerRTPeriod, CPU: ev.CPU})
 		f.scores.periods++
+		for c := range f.cpus {
+			f.cpus[c].used = 0
+		}
 	case funcDL:
 		f.nearest(ev, sched.TimerDL)
 	case funcHRTick:
@@ -129,7 +132,7 @@ func (f *forcer) nearest(ev *event.Event, kind sched.TimerKind) {
 	}
 	t := f.timers[best].Timer
 	f.timers = slices.Delete(f.timers, best, best+1)
-	f.sched.TimerExpired(ev.CPU, t)
+	f.spend(ev.CPU, func() { f.sched.TimerExpired(ev.CPU, t) })
 	if t.Task != nil {
 		if d, ok := t.Task.Data.(*forced); ok {
 			f.relist(d)
@@ -179,7 +182,8 @@ func (f *forcer) Charge(c event.CPU, _ *sched.Task, delta event.Time) event.Time
 func (f *forcer) charged(ev *event.Event) {
 	if cur := f.sched.Curr(ev.CPU); cur.PID == ev.Task && ev.Arg > 0 {
 		f.cpus[ev.CPU].charge = event.Time(ev.Arg)
-		f.sched.ChargeCurrent(ev.CPU)
+		f.spend(ev.CPU, func() { f.sched.ChargeCurrent(ev.CPU) })
+		f.used(ev.CPU)
 		f.cpus[ev.CPU].charge = 0
 	}
 }

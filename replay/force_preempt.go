@@ -77,7 +77,7 @@ func (f *forcer) tick(ev *event.Event) {
 	if question && !asked && !cp.open.on && !f.changing(c) {
 		cp.open = openPreempt{on: true, tick: true, at: f.now, curr: curr}
 	}
-	f.sched.SchedulerTick(c)
+	f.spend(c, func() { f.sched.SchedulerTick(c) })
 }
 
 // settleOpen answers the open question of a CPU with the next event there that tells.

@@ -78,6 +78,17 @@ func (f *forcer) miss(rank int, typ string, c event.CPU, recorded, model Choice,
 
 var rankNames = [...]string{"stop", "dl", "rt", "fair", "idle"}
 
+// assume counts something that the comparison rests on.
+func (f *forcer) assume(kind string, n int64, text string) {
+	for i := range f.assumed {
+		if f.assumed[i].Kind == kind {
+			f.assumed[i].Count += n
+			return
+		}
+	}
+	f.assumed = append(f.assumed, Assumption{Kind: kind, Count: n, Text: text})
+}
+
 // end answers what stayed open.
 func (f *forcer) end() {
 	for c := range f.cpus {
@@ -89,7 +100,7 @@ func (f *forcer) end() {
 
 // result makes the public form.
 func (f *forcer) result() *Decisions {
-	d := &Decisions{Misses: f.scores.misses, Missed: f.scores.missed}
+	d := &Decisions{Misses: f.scores.misses, Missed: f.scores.missed, Assumed: f.assumed}
 	slices.SortStableFunc(d.Misses, func(a, b Miss) int { return cmp.Compare(a.At, b.At) })
 	for rank := sched.RankDL; rank <= sched.RankFair; rank++ {
 		for i, typ := range decisionTypes {

@@ -84,10 +84,11 @@ func TestForceAgreesWithTheModelItself(t *testing.T) {
 			first.known[pid] = knownTask{attr: *task.Attr, cpus: task.CPUs}
 		}
 		first.useKnown()
-		d, err := forceWith(src, Options{}, first, setup.Machine.Sched)
+		f, err := follow(src, Options{}, first, setup.Machine.Sched)
 		if err != nil {
 			t.Fatal(err)
 		}
+		d := f.result()
 		bad := false
 		for _, r := range d.Rows {
 			sum := sums[r.Class+" "+r.Type]

@@ -86,6 +86,9 @@ func (f *forcer) pickClass(c event.CPU, prev, model *sched.Task, best int) *sche
 	if best == sched.RankStop || best >= sched.RankFair || !skips || want == sched.RankStop {
 		return model
 	}
+	if want > best && best == sched.RankRT && !f.cpus[c].skipped {
+		f.throttled(c)
+	}
 	row := f.scores.row(best, ClassPick)
 	agree := want == model.Rank()
 	switch why := f.classDoubt(c, best, prev); {
@@ -112,6 +115,8 @@ func (f *forcer) classDoubt(c event.CPU, rank int, prev *sched.Task) string {
 	case rank == sched.RankDL && !f.dlSure(c, prev):
 		return "deadline_parameters_unknown"
 	case rank != sched.RankRT:
+	case !f.first.shows(event.SchedStatRuntime):
+		return "charges_not_recorded"
 	case f.throttles() && f.scores.periods == 0:
 		return "budget_before_the_trace"
 	case !f.throttles() && !f.cpus[c].serverKnown:

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/whylate/whylate/internal/shared"
+	"github.com/whylate/whylate/sched"
 	"github.com/whylate/whylate/trace"
 )
 
@@ -33,12 +34,15 @@ func TestHistoryForced(t *testing.T) {
 			if src.Info().Kernel == "" { // text does not say it; the folder does
 				o.Kernel = map[bool]string{true: "6.1.0-50-rt-amd64", false: "6.12.107+deb12-rt-amd64"}[strings.Contains(name, "v61rt")]
 			}
-			d, err := Force(src, o)
+			d, err := forceKnown(src, o, deadlines[name])
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, r := range d.Rows {
 				t.Logf("%-5s %-10s n %6d agree %6d baseline %6d undecided %6d %v", r.Class, r.Type, r.N, r.Agree, r.Baseline, r.Undecided, r.Why)
+			}
+			for _, a := range d.Assumed {
+				t.Logf("assumed %s %d: %s", a.Kind, a.Count, a.Text)
 			}
 			n := 0
 			for _, r := range d.Rows {
@@ -59,6 +63,25 @@ func TestHistoryForced(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// deadlines tell the parameters of the deadline tasks of a recording, as the load had them.
+var deadlines = map[string]func(*firstSight) knownTasks{
+	"rtapp-v61rt-smp1/rtapp.dat": deadlineTasks(sched.Attr{Policy: sched.Deadline, Runtime: 3 * ms, Deadline: 10 * ms, Period: 10 * ms}),
+	"pairs/dl.dat.xz":            deadlineTasks(sched.Attr{Policy: sched.Deadline, Runtime: 3 * ms, Deadline: 10 * ms, Period: 10 * ms}),
+}
+
+// deadlineTasks says that whoever had the priority of a deadline task has these attributes.
+func deadlineTasks(a sched.Attr) func(*firstSight) knownTasks {
+	return func(s *firstSight) knownTasks {
+		known := knownTasks{}
+		for i := range s.tasks {
+			if b := &s.tasks[i]; len(b.wakes) > 0 {
+				known[b.pid] = knownTask{attr: a, cpus: b.cpus}
+			}
+		}
+		return known
 	}
 }
 

@@ -225,6 +225,12 @@ func (s *Sched) RTUsed(c event.CPU) (used, may event.Time) {
 // would.
 func (s *Sched) ForceRTPeriod() { s.rtBW.expires = s.host.Now() }
 
+// Serves reports whether the fair server of c would choose what runs next.
+func (s *Sched) Serves(c event.CPU) bool {
+	rq := s.rqs[c]
+	return rq.server.queued() && rq.cfs.queue.n > 0
+}
+
 // ForceFairServer lets the fair server of c serve, or end. It then has its whole runtime.
 func (s *Sched) ForceFairServer(c event.CPU, on bool) {
 	rq := s.rqs[c]
