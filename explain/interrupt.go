@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/sysinfo"
 )
 
 // Interruptible returns src with streams that end with the error of ctx when that ends. The
@@ -15,6 +16,9 @@ type interruptible struct {
 	Source
 	ctx context.Context
 }
+
+// Snapshot passes the answer of the source on; see sysinfo.Of.
+func (s *interruptible) Snapshot() *sysinfo.Snapshot { return sysinfo.Of(s.Source) }
 
 func (s *interruptible) Events(o event.Options) (event.Stream, error) {
 	if err := s.ctx.Err(); err != nil {

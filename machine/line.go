@@ -95,6 +95,12 @@ func (l *Line) Thread() *Thread { return l.thread }
 // Number is that of the line.
 func (l *Line) Number() int64 { return l.irq.Number }
 
+// IRQ is how the line was set up, with its number.
+func (l *Line) IRQ() IRQ { return l.irq }
+
+// Lines are those of the machine, in the order in which they were set up.
+func (m *Machine) Lines() []*Line { return slices.Clone(m.lines) }
+
 // firstMSI is where lines without a number begin, above those of the old controllers.
 const firstMSI = 24
 

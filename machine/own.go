@@ -28,3 +28,22 @@ func (m *Machine) ownThread(kind, n int, comm string, attr sched.Attr, c event.C
 
 // mostOwn is how many threads of a kind there may be.
 const mostOwn = 1 << 13
+
+// OwnThreads are the threads of the kernel that belong to the machine, for who asks what there
+// is on it. A kernel makes them at boot; the machine makes now what it has not needed so far.
+func (m *Machine) OwnThreads() []*Thread {
+	var list []*Thread
+	for c := range event.CPU(len(m.cpus)) {
+		m.Stopper(c)
+		list = append(list, m.cpus[c].stopper, m.daemon(c))
+		if m.forcesThreads() && m.cfg.Interrupts.KTimers {
+			list = append(list, m.timerDaemon(c))
+		}
+	}
+	for _, l := range m.lines {
+		if l.thread != nil {
+			list = append(list, l.thread)
+		}
+	}
+	return list
+}

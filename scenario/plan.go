@@ -112,6 +112,7 @@ func (p *Plan) Setup() (*Setup, error) {
 	if err := t.apply(); err != nil {
 		return nil, err
 	}
+	s.known(&t)
 	if len(load.Groups) > 0 && !s.Machine.Sched.RTGroupSched {
 		return nil, errors.New("cpu.rt_runtime_us of control groups: a kernel has it with RT_GROUP_SCHED only; set RT_GROUP_SCHED=on")
 	}

@@ -22,6 +22,8 @@ type Setting struct {
 	Feature bool // of /sys/kernel/debug/sched/features
 
 	set func(*tuning, string) error
+	// get says what it is, "" where this kernel has none.
+	get func(*tuning) string
 }
 
 // tuning is what settings change: a scheduler's configuration, and what it is made from.
@@ -41,48 +43,65 @@ func Settings() []Setting { return settings }
 
 var settings = []Setting{
 	{"sched_rt_runtime_us", "µs, −1: no limit", "950000", "what real-time tasks may use of a CPU in each period before they are throttled (from 6.12 on never), and the share of all CPUs that deadline tasks may have", false,
-		func(t *tuning, v string) error { return number(v, -1, 1<<31-1, &t.rtRuntime) }},
+		func(t *tuning, v string) error { return number(v, -1, 1<<31-1, &t.rtRuntime) },
+		func(t *tuning) string { return decimal(t.rtRuntime) }},
 	{"sched_rt_period_us", "µs", "1000000", "period of sched_rt_runtime_us", false,
-		func(t *tuning, v string) error { return number(v, 1, 1<<31-1, &t.rtPeriod) }},
+		func(t *tuning, v string) error { return number(v, 1, 1<<31-1, &t.rtPeriod) },
+		func(t *tuning) string { return decimal(t.rtPeriod) }},
 	{"sched_rr_timeslice_ms", "ms", "100", "turn of a SCHED_RR task, in whole ticks", false,
-		func(t *tuning, v string) error { return number(v, 1, 1<<31, &t.rrTimesliceMS) }},
+		func(t *tuning, v string) error { return number(v, 1, 1<<31, &t.rrTimesliceMS) },
+		func(t *tuning) string { return decimal(t.rrTimesliceMS) }},
 	{"fair_server_runtime_ns", "ns, 0: none", "50000000", "what fair tasks get in each period of a CPU that real-time tasks keep from them, from 6.12 on; the file runtime of all CPUs in debugfs", false,
 		func(t *tuning, v string) error {
 			return writeServer(t, v, func(w *serverWrite) *int64 { return &w.runtime })
-		}},
+		},
+		func(t *tuning) string { return t.serverFile(t.config.FairServerRuntime) }},
 	{"fair_server_period_ns", "ns", "1000000000", "period of fair_server_runtime_ns", false,
 		func(t *tuning, v string) error {
 			return writeServer(t, v, func(w *serverWrite) *int64 { return &w.period })
-		}},
+		},
+		func(t *tuning) string { return t.serverFile(t.config.FairServerPeriod) }},
 	{"HZ", "100, 250, 300, 1000", "250", "ticks in a second", false,
-		func(t *tuning, v string) error { return setHZ(t, v) }},
+		func(t *tuning, v string) error { return setHZ(t, v) },
+		func(t *tuning) string { return decimal(1_000_000_000 / int64(t.config.Tick)) }},
 	{"preempt", "none, voluntary, full, lazy, rt", "by kernel", "preemption model", false,
-		func(t *tuning, v string) error { return setPreempt(t, v) }},
+		func(t *tuning, v string) error { return setPreempt(t, v) },
+		func(t *tuning) string { return preemptName(t.config.Preempt) }},
 	{"highres", "on, off", "on", "high-resolution timers; off: every timer waits for the next tick", false,
 		func(t *tuning, v string) error {
 			var high bool
 			err := onOff(v, &high)
 			t.machine.LowRes = !high
 			return err
-		}},
+		},
+		func(t *tuning) string { return switchWord(!t.machine.LowRes) }},
 	{"threadirqs", "on, off", "off", "handlers of interrupts run in threads, as always with PREEMPT_RT", false,
-		func(t *tuning, v string) error { return onOff(v, &t.machine.ThreadIRQs) }},
+		func(t *tuning, v string) error { return onOff(v, &t.machine.ThreadIRQs) },
+		func(t *tuning) string { return switchWord(t.machine.ThreadIRQs) }},
 	{"nohz", "idle, full, off", "idle", "when a CPU does without its tick", false,
-		func(t *tuning, v string) error { return setNoHZ(t, v) }},
+		func(t *tuning, v string) error { return setNoHZ(t, v) },
+		func(t *tuning) string { return nohzNames[t.machine.NoHZ] }},
 	{"exit_normalize", "off, rt, all", "off", "what a dying task becomes before it gives its memory back: rt: SCHED_FIFO and SCHED_RR become SCHED_OTHER and keep what a lock lends; all: deadline tasks too, a negative nice value becomes 0, a lock lends nothing. Two changes that were proposed; no kernel has them", true,
-		func(t *tuning, v string) error { return setNormalize(t, v) }},
+		func(t *tuning, v string) error { return setNormalize(t, v) },
+		func(t *tuning) string { return normalizeNames[t.load.Normalize] }},
 	{"HRTICK", "on, off", "off", "a tick of its own at the end of a slice", true,
-		func(t *tuning, v string) error { return onOff(v, &t.config.HRTick) }},
+		func(t *tuning, v string) error { return onOff(v, &t.config.HRTick) },
+		func(t *tuning) string { return switchWord(t.config.HRTick) }},
 	{"HRTICK_DL", "on, off", "off", "the runtime of deadline tasks ends to the ns, not at ticks", true,
-		func(t *tuning, v string) error { return onOff(v, &t.config.HRTickDL) }},
+		func(t *tuning, v string) error { return onOff(v, &t.config.HRTickDL) },
+		func(t *tuning) string { return switchWord(t.config.HRTickDL) }},
 	{"RT_PUSH_IPI", "on, off", "by kernel", "a CPU that wants work asks the overloaded one to push", true,
-		func(t *tuning, v string) error { return onOff(v, &t.config.RTPushIPI) }},
+		func(t *tuning, v string) error { return onOff(v, &t.config.RTPushIPI) },
+		func(t *tuning) string { return switchWord(t.config.RTPushIPI) }},
 	{"RT_RUNTIME_SHARE", "on, off", "by kernel", "a CPU whose real-time tasks have used up their runtime borrows from other CPUs", true,
-		func(t *tuning, v string) error { return onOff(v, &t.config.RTRuntimeShare) }},
+		func(t *tuning, v string) error { return onOff(v, &t.config.RTRuntimeShare) },
+		func(t *tuning) string { return switchWord(t.config.RTRuntimeShare) }},
 	{"RT_GROUP_SCHED", "on, off", "off", "real-time tasks of control groups have runtimes of their own (CONFIG_RT_GROUP_SCHED); from 6.12 on only so they are throttled at all", false,
-		func(t *tuning, v string) error { return onOff(v, &t.config.RTGroupSched) }},
+		func(t *tuning, v string) error { return onOff(v, &t.config.RTGroupSched) },
+		func(t *tuning) string { return switchWord(t.config.RTGroupSched) }},
 	{"TTWU_QUEUE", "on, off", "by kernel", "the woken task's CPU finishes a wake from afar", true,
-		func(t *tuning, v string) error { return onOff(v, &t.config.TTWUQueue) }},
+		func(t *tuning, v string) error { return onOff(v, &t.config.TTWUQueue) },
+		func(t *tuning) string { return switchWord(t.config.TTWUQueue) }},
 }
 
 // settingNamed returns the setting called name; the error lists what there is.
@@ -127,12 +146,14 @@ func setHZ(t *tuning, v string) error {
 	return nil
 }
 
+// preemptNames are the words for the preemption models.
+var preemptNames = []struct {
+	name string
+	is   sched.PreemptModel
+}{{"none", sched.PreemptNone}, {"voluntary", sched.PreemptVoluntary}, {"full", sched.PreemptFull}, {"lazy", sched.PreemptLazy}, {"rt", sched.PreemptRT}}
+
 func setPreempt(t *tuning, v string) error {
-	models := []struct {
-		name string
-		is   sched.PreemptModel
-	}{{"none", sched.PreemptNone}, {"voluntary", sched.PreemptVoluntary}, {"full", sched.PreemptFull}, {"lazy", sched.PreemptLazy}, {"rt", sched.PreemptRT}}
-	for _, m := range models {
+	for _, m := range preemptNames {
 		if m.name == v {
 			t.config.Preempt = m.is
 			return nil
@@ -141,6 +162,12 @@ func setPreempt(t *tuning, v string) error {
 	return fmt.Errorf("preemption model %q is not none, voluntary, full, lazy or rt", v)
 }
 
+// normalizeNames are the values of exit_normalize, nohzNames those of nohz.
+var (
+	normalizeNames = map[workload.Normalize]string{workload.NormalizeOff: "off", workload.NormalizeRT: "rt", workload.NormalizeAll: "all"}
+	nohzNames      = map[machine.NoHZ]string{machine.NoHZIdle: "idle", machine.NoHZFull: "full", machine.HZPeriodic: "off"}
+)
+
 func setNormalize(t *tuning, v string) error {
 	how, err := normalizeNamed(v)
 	t.load.Normalize = how
@@ -148,29 +175,22 @@ func setNormalize(t *tuning, v string) error {
 }
 
 func normalizeNamed(v string) (workload.Normalize, error) {
-	switch v {
-	case "off":
-		return workload.NormalizeOff, nil
-	case "rt":
-		return workload.NormalizeRT, nil
-	case "all":
-		return workload.NormalizeAll, nil
+	for is, name := range normalizeNames {
+		if name == v {
+			return is, nil
+		}
 	}
 	return workload.NormalizeOff, fmt.Errorf("%q is not off, rt or all", v)
 }
 
 func setNoHZ(t *tuning, v string) error {
-	switch v {
-	case "idle":
-		t.machine.NoHZ = machine.NoHZIdle
-	case "full":
-		t.machine.NoHZ = machine.NoHZFull
-	case "off":
-		t.machine.NoHZ = machine.HZPeriodic
-	default:
-		return fmt.Errorf("%q is not idle, full or off", v)
+	for is, name := range nohzNames {
+		if name == v {
+			t.machine.NoHZ = is
+			return nil
+		}
 	}
-	return nil
+	return fmt.Errorf("%q is not idle, full or off", v)
 }
 
 // serverWrite is a write into the files of the fair servers; −1: not into this one.

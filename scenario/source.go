@@ -8,6 +8,7 @@ import (
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/sched"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/workload"
 )
 
@@ -25,6 +26,9 @@ type Setup struct {
 	// Limits says what the model leaves out and this run may depend on, and what the file
 	// says that hardly anybody means: they become diagnostics of every result.
 	Limits []event.Diagnostic
+
+	settings []sysinfo.Setting // as they are now
+	features []sysinfo.Feature
 }
 
 // Reseeded returns s with a seed that lies n behind its own: another run of what is random.
@@ -48,6 +52,8 @@ type Source struct {
 	setup *Setup
 	names *event.Names
 	info  event.Info
+	// snapshot is made when somebody asks for it.
+	snapshot *sysinfo.Snapshot
 }
 
 // NewSource returns the source of a setup. Errors are those of the setup.

@@ -62,6 +62,9 @@ func write(t *testing.T, path string, src *scenario.Source) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := w.SetSnapshot(src.Snapshot()); err != nil {
+		t.Fatal(err)
+	}
 	st, err := src.Events(event.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/ulikunitz/xz"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/trace/ftracetext"
 	"github.com/whylate/whylate/trace/tracedat"
 )
@@ -22,6 +23,9 @@ type Writer interface {
 	// Write takes one event, which may be reused when it returns. After an error nothing
 	// more is written.
 	Write(ev *event.Event) error
+	// SetSnapshot says what the machine of the recording was; nil: that is not known. It may be
+	// called at any time before Close. The error tells what makes no sense in s.
+	SetSnapshot(s *sysinfo.Snapshot) error
 	// Close completes the file. A trace without it is not readable.
 	Close() error
 }
@@ -40,10 +44,16 @@ var outputs = []output{
 }
 
 // NewText writes a trace as text to w, which stays open: for standard output, which only
-// the program itself may use.
+// the program itself may use. A snapshot has no place there.
 func NewText(w io.Writer, info event.Info, names *event.Names) Writer {
-	return ftracetext.NewWriter(w, info, names)
+	return &text{ftracetext.NewWriter(w, info, names)}
 }
+
+// text is a trace in a form that other programs read line by line.
+type text struct{ *ftracetext.Writer }
+
+// SetSnapshot leaves s out: Create puts it beside the file.
+func (*text) SetSnapshot(*sysinfo.Snapshot) error { return nil }
 
 // packer makes a compressing writer; it names no time and no file, so the same events give
 // the same bytes.
@@ -62,7 +72,8 @@ var packers = []packer{
 // Create starts a trace at path, whose name tells the format: .dat for a trace.dat that
 // trace-cmd opens (version 6), .txt for the text of tracefs with nanoseconds; .gz, .xz or
 // .zst behind it compresses. A file that is there is overwritten. info is what readers
-// will know of the trace beside its events, whose names are in names.
+// will know of the trace beside its events, whose names are in names. A snapshot goes into a
+// trace.dat, and of a text into the file SidecarOf(path).
 func Create(path string, info event.Info, names *event.Names) (Writer, error) {
 	format, pack, err := chooseOutput(path)
 	if err != nil {
@@ -108,6 +119,24 @@ type created struct {
 	path   string
 	packed io.WriteCloser // nil without compression
 	file   *os.File
+	beside *sysinfo.Snapshot // for the sidecar of a text; nil: there will be none
+}
+
+// SetSnapshot keeps s for the place where the format has one.
+func (c *created) SetSnapshot(s *sysinfo.Snapshot) error {
+	err := c.Writer.SetSnapshot(s)
+	if c.isText() {
+		c.beside = s
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.path, err)
+	}
+	return nil
+}
+
+func (c *created) isText() bool {
+	_, ok := c.Writer.(*text)
+	return ok
 }
 
 // Write takes one event; its errors name the file.
@@ -123,6 +152,9 @@ func (c *created) Close() error {
 	err := c.Writer.Close()
 	if c.packed != nil {
 		err = errors.Join(err, c.packed.Close())
+	}
+	if c.isText() {
+		err = errors.Join(err, writeSidecar(c.path, c.beside))
 	}
 	if err = errors.Join(err, c.file.Close()); err != nil {
 		return fmt.Errorf("%s: %w", c.path, err)

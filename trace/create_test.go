@@ -83,7 +83,7 @@ func TestWrittenTracesComeBack(t *testing.T) {
 			},
 		},
 		".txt": {
-			func(w io.Writer, i event.Info, n *event.Names) trace.Writer { return ftracetext.NewWriter(w, i, n) },
+			trace.NewText,
 			func(r io.ReaderAt, size int64, n *event.Names) (event.Source, error) {
 				return ftracetext.Open(r, size, n)
 			},

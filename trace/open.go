@@ -6,9 +6,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/sysinfo"
 )
 
 // Stdin is the path that stands for standard input. A file of that name is ./-.
@@ -25,6 +27,9 @@ type File struct {
 	event.Source
 	names *event.Names
 	in    *input
+
+	snapshot *sysinfo.Snapshot  // instead of the one inside; nil: that one
+	told     []event.Diagnostic // of the snapshot
 }
 
 // Open opens the trace at path, or standard input for "-". Its errors say what to do:
@@ -38,6 +43,7 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", in.name, err), in.close())
 	}
+	f.findSidecar()
 	return f, nil
 }
 
@@ -81,22 +87,32 @@ func (f *File) Events(opt event.Options) (event.Stream, error) {
 // stream starts the events of src, the file or one of its buffers.
 func (f *File) stream(src event.Source, opt event.Options) (event.Stream, error) {
 	s, err := src.Events(opt)
-	if err != nil || !f.in.cut {
+	if err != nil || !f.in.cut && f.told == nil {
 		return s, err
 	}
-	return &cutStream{s}, nil
+	told := slices.Clone(f.told)
+	if f.in.cut {
+		told = event.Diagnose(told, "truncated", 1, "the compressed file ends too early: the end of the trace is missing")
+	}
+	return &toldStream{s, told}, nil
 }
 
-// cutStream adds a diagnostic to a stream.
-type cutStream struct{ event.Stream }
+// toldStream adds diagnostics to a stream.
+type toldStream struct {
+	event.Stream
+	told []event.Diagnostic
+}
 
-func (s *cutStream) Diagnostics() []event.Diagnostic {
-	list := append([]event.Diagnostic(nil), s.Stream.Diagnostics()...)
-	return event.Diagnose(list, "truncated", 1, "the compressed file ends too early: the end of the trace is missing")
+func (s *toldStream) Diagnostics() []event.Diagnostic {
+	list := slices.Clone(s.Stream.Diagnostics())
+	for _, d := range s.told {
+		list = event.Diagnose(list, d.Kind, d.Count, d.Text)
+	}
+	return list
 }
 
 // PassedOver passes the answer of the stream on; see event.Counter.
-func (s *cutStream) PassedOver() int64 { return event.PassedOver(s.Stream) }
+func (s *toldStream) PassedOver() int64 { return event.PassedOver(s.Stream) }
 
 // Close closes the file and removes what was spooled for it.
 func (f *File) Close() error {

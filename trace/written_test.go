@@ -169,7 +169,7 @@ func recordedComesBack(t *testing.T, path string) {
 	} else {
 		compareText(t, write(t, "written.dat", dat.Bytes()), []string{"-t"})
 	}
-	fromText := rewrite(ftracetext.NewWriter(&txt, *src.Info(), names), &txt, func(r io.ReaderAt, size int64) (event.Source, error) {
+	fromText := rewrite(trace.NewText(&txt, *src.Info(), names), &txt, func(r io.ReaderAt, size int64) (event.Source, error) {
 		return ftracetext.Open(r, size, names)
 	})
 	same(t, "text", names, gapsAlike(want, names), fromText)

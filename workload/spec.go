@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"fmt"
+
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/sched"
@@ -94,6 +96,18 @@ type Task struct {
 	// Normalize is Spec.Normalize for this task alone; nil: as all.
 	Normalize *Normalize
 	Phases    []Phase
+}
+
+// MaxComm is how long a name may be. A thread that wants a longer one keeps that of its parent.
+const MaxComm = 15
+
+// Called is what the thread with the global number index wants to be called, where it begins
+// with the others.
+func (t *Task) Called(index int) string {
+	if t.Comm != "" {
+		return t.Comm
+	}
+	return fmt.Sprintf("%s-%d", t.Name, index)
 }
 
 // Phase is a list of operations that is repeated.

@@ -103,15 +103,11 @@ func (r *Run) newThread(parent *machine.Thread, task, site int) (*thread, error)
 	fork := site >= 0
 	t := &r.spec.Tasks[task]
 	p := &thread{run: r, task: t, index: len(r.threads), fork: fork, timers: make([]timer, t.Timers), exitAt: event.NoTime}
-	switch {
-	case t.Comm != "":
-		p.name = t.Comm
-	case fork:
-		p.name = fmt.Sprintf("%s-%d-%04d", t.Name, p.index, r.forks[site])
-	default:
-		p.name = fmt.Sprintf("%s-%d", t.Name, p.index)
-	}
+	p.name = t.Called(p.index)
 	if fork {
+		if t.Comm == "" {
+			p.name = fmt.Sprintf("%s-%d-%04d", t.Name, p.index, r.forks[site])
+		}
 		r.forks[site]++
 	}
 	// A child begins with the policy and the CPUs of its parent, without what a lock lends
@@ -228,7 +224,7 @@ func (p *thread) begin() machine.Step {
 // refuses a longer name: then the old one stays.
 func (p *thread) takeName() {
 	r := p.run
-	if name := r.m.Names.Intern(p.name); len(p.name) <= 15 && name != p.th.Task.Comm {
+	if name := r.m.Names.Intern(p.name); len(p.name) <= MaxComm && name != p.th.Task.Comm {
 		r.emitRename(p.th, name)
 		p.th.Task.Comm = name
 	}

@@ -185,7 +185,7 @@ func keepTrace(ctx context.Context, name string, w *cases.WorstRun) error {
 	}
 	woken := w.Setup.Start + event.Time(w.In.WokenNS)
 	err = copyEvents(ctx, out, src, woken-keepBefore, woken+event.Time(w.In.WaitNS)+keepAfter)
-	if err = errors.Join(err, out.Close()); err != nil {
+	if err = errors.Join(err, out.SetSnapshot(src.Snapshot()), out.Close()); err != nil {
 		return fmt.Errorf("writing a trace: %w", err)
 	}
 	return nil

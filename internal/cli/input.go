@@ -11,12 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/whylate/whylate/explain"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/trace"
 )
 
 // input holds the flags that say what the trace is; its file may also be the verb's
 // argument.
-type input struct{ file, kernel, buffer string }
+type input struct{ file, kernel, buffer, sysinfo string }
 
 func (in *input) register(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&in.file, "input", "i", "",
@@ -25,6 +26,8 @@ func (in *input) register(cmd *cobra.Command) {
 		"the kernel's `RELEASE` (uname -r), for text traces, which do not say it")
 	cmd.Flags().StringVar(&in.buffer, "buffer", "",
 		"read the ring buffer (trace instance) `NAME` of a trace.dat; info lists them")
+	cmd.Flags().StringVar(&in.sysinfo, "sysinfo", "",
+		"take the snapshot of the machine from `FILE` instead of from the trace or from what lies\nbeside it, TRACE.sysinfo.json")
 }
 
 // defaultFiles are the names under which recorders leave their traces.
@@ -67,11 +70,8 @@ func (std *streams) answer(cmd *cobra.Command, args []string, in *input, out *ou
 	if err := out.check(file); err != nil {
 		return err
 	}
-	src, err := std.open(file)
+	src, err := std.openInput(in, file)
 	if err != nil {
-		return err
-	}
-	if src, err = bufferOf(src, in.buffer); err != nil {
 		return err
 	}
 	o.File, o.Kernel = file, in.kernel
@@ -89,6 +89,25 @@ func (std *streams) answerFrom(cmd *cobra.Command, src explain.Source, out *outp
 		return err
 	}
 	return out.print(a, std.out)
+}
+
+// openInput opens the trace file with the ring buffer and the snapshot that in names.
+func (std *streams) openInput(in *input, file string) (explain.Source, error) {
+	src, err := std.open(file)
+	if err != nil {
+		return nil, err
+	}
+	if src, err = bufferOf(src, in.buffer); err != nil || in.sysinfo == "" {
+		return src, err
+	}
+	s, err := sysinfo.ReadFile(in.sysinfo)
+	if err != nil {
+		return nil, errors.Join(err, src.Close())
+	}
+	if f, ok := src.(interface{ SetSnapshot(*sysinfo.Snapshot) }); ok { // every input has it
+		f.SetSnapshot(s)
+	}
+	return src, nil
 }
 
 // open opens a trace file, or the standard input of this run for "-".

@@ -251,7 +251,7 @@ func writeTrace(ctx context.Context, file string, src *scenario.Source) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(copyEvents(ctx, w, src, event.NoTime, event.NoTime), w.Close())
+	return errors.Join(w.SetSnapshot(src.Snapshot()), copyEvents(ctx, w, src, event.NoTime, event.NoTime), w.Close())
 }
 
 // copyEvents writes the events of src from from to to, NoTime: all.

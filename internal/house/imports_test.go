@@ -39,7 +39,7 @@ var rooms = []room{
 	{name: "latency", may: []string{"event", "timeline"}},
 	{name: "cause", may: []string{"event", "kernel", "sysinfo", "timeline", "latency"}},
 	// ftracetext writes the event lines that explain shows as evidence.
-	{name: "explain", may: []string{"event", "kernel", "timeline", "latency", "cause", "result", "trace/ftracetext"}},
+	{name: "explain", may: []string{"event", "kernel", "sysinfo", "timeline", "latency", "cause", "result", "trace/ftracetext"}},
 	// experiment compares runs of the model with it, whatif recordings.
 	{name: "stats", may: []string{"result"}},
 	{name: "engine", may: []string{"event"}, std: true, model: true},
@@ -49,7 +49,8 @@ var rooms = []room{
 	{name: "workload", may: []string{"event", "engine", "machine", "sched"}, std: true, model: true},
 	{name: "scenario/rtapp", may: []string{"event", "kernel", "sched", "machine", "workload", "internal/nearest"}, model: true},
 	// scenario reads the files of scenario/rtapp and is a source of events.
-	{name: "scenario", may: []string{"event", "kernel", "engine", "sched", "machine", "truth", "workload", "scenario/rtapp", "internal/nearest"}, model: true},
+	// It knows the machine that it makes, as a snapshot.
+	{name: "scenario", may: []string{"event", "kernel", "sysinfo", "engine", "sched", "machine", "truth", "workload", "scenario/rtapp", "internal/nearest"}, model: true},
 	{name: "replay", may: []string{"*"}, model: true},
 	// whatif asks explain for the late waits and for their causes.
 	{name: "whatif", may: []string{"*"}, model: true},

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/trace/eventformat"
 	"github.com/whylate/whylate/trace/ringbuf"
 )
@@ -30,8 +31,12 @@ type File struct {
 
 	names *event.Names
 	// What the head of the file says.
-	info    event.Info
-	diags   []event.Diagnostic
+	info  event.Info
+	diags []event.Diagnostic
+	// snapshot is nil where the file has none, or one that cannot be read.
+	snapshot     *sysinfo.Snapshot
+	snapshotSeen bool
+
 	order   binary.ByteOrder
 	layout  ringbuf.Layout
 	formats eventformat.Set
@@ -103,6 +108,9 @@ func (f *File) finishInfo() {
 // Info returns what the file says about itself.
 func (f *File) Info() *event.Info { return &f.info }
 
+// Snapshot is the machine at the time of the recording, nil where the file has none.
+func (f *File) Snapshot() *sysinfo.Snapshot { return f.snapshot }
+
 // Diagnostics says what was wrong with the head of the file. Streams repeat it.
 func (f *File) Diagnostics() []event.Diagnostic { return f.diags }
 
@@ -168,6 +176,7 @@ type instance struct {
 
 // Closing an instance does nothing: its file has the resources.
 func (i *instance) Info() *event.Info                            { return &i.info }
+func (i *instance) Snapshot() *sysinfo.Snapshot                  { return i.file.snapshot }
 func (i *instance) Events(o event.Options) (event.Stream, error) { return i.file.stream(i.b, o) }
 func (i *instance) Close() error                                 { return nil }
 func (f *File) diagnose(kind string, count int64, text string) {

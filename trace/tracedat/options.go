@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/sysinfo"
 )
 
 // The options of trace-cmd.dat.v7(5) that are read; others are skipped.
@@ -33,6 +34,9 @@ const (
 	// optTGIDs is Writer's own, far from what trace-cmd will hand out soon: the processes
 	// of tasks, for which trace.dat has no place. trace-cmd passes over it without a word.
 	optTGIDs = 0x7467
+
+	// optSysinfo is the second one: the snapshot of the machine, as sysinfo.Pack makes it.
+	optSysinfo = 0x7379
 )
 
 // readOptions reads options from c up to DONE and returns the offset in a version 7 DONE,
@@ -84,6 +88,8 @@ func (f *File) readOption(file *cursor, id uint16, data []byte, sub *cursor, pag
 		}
 	case optTGIDs:
 		f.readTGIDs(data)
+	case optSysinfo:
+		f.readSnapshot(data)
 	case optBuffer:
 		f.readBufferOption(file, sub, pageSize)
 	case optBufferText:
@@ -125,6 +131,19 @@ func (f *File) readTGIDs(data []byte) {
 		}
 	}
 	f.info.TGIDs = tgids
+}
+
+// readSnapshot reads what the machine was. Without it the events can still be read.
+func (f *File) readSnapshot(data []byte) {
+	if f.snapshotSeen { // each may unpack to much more than it is
+		f.diagnose("unknown_option", 1, "a second snapshot of the machine is left out")
+		return
+	}
+	s, err := sysinfo.Unpack(data)
+	if err != nil {
+		f.diagnose("sysinfo", 1, "the snapshot of the machine is left out: "+err.Error())
+	}
+	f.snapshot, f.snapshotSeen = s, true
 }
 
 // readCPUStat notes events that the kernel itself counted as lost: those that were

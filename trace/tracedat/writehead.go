@@ -89,6 +89,9 @@ func (w *Writer) appendOptions(b []byte, cpus int) []byte {
 	if lines := w.tasks.processLines(); len(lines) > 0 {
 		option(optTGIDs, lines)
 	}
+	if len(w.snapshot) > 0 {
+		option(optSysinfo, w.snapshot)
+	}
 	// Empty: it only says that the clock stands behind the table of the CPUs.
 	option(optTraceClock, nil)
 	return le.AppendUint16(b, optDone)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/kernel"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/trace/eventformat"
 	"github.com/whylate/whylate/trace/ringbuf"
 )
@@ -31,7 +32,9 @@ type Writer struct {
 	spool spool
 	tasks taskFacts
 	rec   []byte
-	err   error // the first one; nothing is written after it
+	// snapshot is packed; nil: none.
+	snapshot []byte
+	err      error // the first one; nothing is written after it
 }
 
 // cpuWriter is what was written of one CPU.
@@ -53,6 +56,16 @@ func NewWriter(w io.Writer, info event.Info, names *event.Names) *Writer {
 	return &Writer{w: w, info: info, names: names, tasks: newTaskFacts(&info),
 		enc: eventformat.NewEncoder(names, eventformat.EncodeContext{Bits: commonBits(info.Kernel),
 			LazyCount: facts.Flags.PreemptLazyCount == kernel.Yes, TaskStates: facts.ReportedStates == kernel.No})}
+}
+
+// SetSnapshot says, at any time before Close, what the machine of the recording was; nil: that
+// is not known. The error tells what makes no sense in it; the file is then without one.
+func (w *Writer) SetSnapshot(s *sysinfo.Snapshot) (err error) {
+	w.snapshot = nil
+	if s != nil {
+		w.snapshot, err = sysinfo.Pack(s)
+	}
+	return err
 }
 
 // Write takes one event, which may be reused when it returns. An event without a CPU is an
