@@ -22,7 +22,9 @@ import (
 // The arrivals with such a gap are of the loop; each keeps its own. The first of a transfer
 // is not. If a task that was woken by the service of the transfer's last arrival had gone to
 // sleep at most longestGap before the first, it had asked for the transfer, and the first
-// comes as long after that sleep. Else it stands in time, as all arrivals of other lines.
+// comes as long after that sleep. Of a transfer that is not over at the end of the trace it is
+// who asked for the one before, if that sleeps so until the end. Else it stands in time, as all
+// arrivals of other lines.
 const (
 	leastLoop             = 20
 	longestGap event.Time = 200_000
@@ -129,14 +131,33 @@ func (q *lineReader) closeLoop(l *Line) {
 			l.Arrivals[i].Loop, l.Arrivals[i].After = true, afters[i]
 		}
 	}
+	var before *After
 	for first := 0; first < n; {
 		last := first
 		for last+1 < n && l.Arrivals[last+1].Loop {
 			last++
 		}
-		l.Arrivals[first].After = q.asker(l, first, last, sleeps)
-		first = last + 1
+		a := &l.Arrivals[first]
+		a.After = q.asker(l, first, last, sleeps)
+		if a.After == nil && last == n-1 && before != nil {
+			a.After = q.stillAsks(before.Task, a.At)
+		}
+		before, first = a.After, last+1
 	}
+}
+
+// stillAsks is the request of task t for a transfer that began at begin and is not over.
+func (q *lineReader) stillAsks(t int, begin event.Time) *After {
+	ops := q.tasks[t].Ops
+	for i := len(ops) - 1; i >= 0; i-- {
+		if op := &ops[i]; op.Kind.Sleeps() {
+			if op.At != event.NoTime || op.Slept > begin || begin-op.Slept > longestGap {
+				return nil
+			}
+			return &After{Task: t, Slept: op.Slept, Gap: begin - op.Slept}
+		}
+	}
+	return nil
 }
 
 // middle is the median of list and the distance of its quartiles.
