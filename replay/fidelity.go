@@ -46,8 +46,8 @@ type Distribution struct {
 // longPerMille is how far the pairs of ClassFidelity.Within may be apart.
 const longPerMille = 50
 
-// lateFrom is where a recorded wait counts as late, in ns, as in the default choice of explain.
-const lateFrom event.Time = 50_000
+// LateFrom is from where a recorded wait counts as late, in ns, as in the default choice of explain.
+const LateFrom event.Time = 50_000
 
 // classOrder is that in which classes are told; others follow by name.
 var classOrder = []string{"dl", "rt", "fair", "stop", "idle", "unknown"}
@@ -108,7 +108,7 @@ func (c *classPairs) add(p *Pair) {
 		c.f.Waits++
 		c.f.Matched++
 	}
-	if p.Recorded != nil && recorded >= lateFrom {
+	if p.Recorded != nil && recorded >= LateFrom {
 		c.f.Late++
 		if p.Answerable() {
 			c.f.Answerable++

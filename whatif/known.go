@@ -29,7 +29,7 @@ type Known struct {
 type Task struct {
 	Comm string
 	PID  int32
-	Attr sched.Attr // what it becomes at last
+	Attr sched.Attr  // what it becomes at last
 	CPUs []event.CPU // nil: all
 	Dies bool        // its exit is in the recording
 }

@@ -246,7 +246,7 @@ func isTraceName(name string) bool {
 }
 
 // writeTrace runs the model once more and writes its events to a file.
-func writeTrace(ctx context.Context, file string, src *scenario.Source) error {
+func writeTrace(ctx context.Context, file string, src explain.Source) error {
 	w, err := trace.Create(file, *src.Info(), src.Names())
 	if err != nil {
 		return err
@@ -255,7 +255,7 @@ func writeTrace(ctx context.Context, file string, src *scenario.Source) error {
 }
 
 // copyEvents writes the events of src from from to to, NoTime: all.
-func copyEvents(ctx context.Context, w trace.Writer, src *scenario.Source, from, to event.Time) error {
+func copyEvents(ctx context.Context, w trace.Writer, src explain.Source, from, to event.Time) error {
 	events, err := explain.Interruptible(ctx, src).Events(event.Options{})
 	if err != nil {
 		return err

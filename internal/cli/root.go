@@ -50,6 +50,7 @@ func newRoot(std *streams) *cobra.Command {
 		newRun(std),
 		newCase(std),
 		newGate(std),
+		newReplay(std),
 		newDiff(std),
 		newList(std),
 		newVersion(),
