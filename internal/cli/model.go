@@ -16,6 +16,7 @@ import (
 	"github.com/whylate/whylate/report"
 	"github.com/whylate/whylate/result"
 	"github.com/whylate/whylate/scenario"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/trace"
 )
 
@@ -214,7 +215,7 @@ func (std *streams) runChoice(cmd *cobra.Command, args []string, sel *selection,
 		}
 		answers = append(answers, a)
 		if traceFile != "" {
-			if err := writeTrace(cmd.Context(), traceFile, src); err != nil {
+			if err := writeTrace(cmd.Context(), traceFile, src, src.Snapshot()); err != nil {
 				return nil, err
 			}
 		}
@@ -245,13 +246,14 @@ func isTraceName(name string) bool {
 	return strings.HasSuffix(name, ".dat") || strings.HasSuffix(name, ".txt")
 }
 
-// writeTrace runs the model once more and writes its events to a file.
-func writeTrace(ctx context.Context, file string, src explain.Source) error {
+// writeTrace runs the model once more and writes its events to a file, with the snapshot of
+// the machine, nil: there is none.
+func writeTrace(ctx context.Context, file string, src explain.Source, machine *sysinfo.Snapshot) error {
 	w, err := trace.Create(file, *src.Info(), src.Names())
 	if err != nil {
 		return err
 	}
-	return errors.Join(w.SetSnapshot(src.Snapshot()), copyEvents(ctx, w, src, event.NoTime, event.NoTime), w.Close())
+	return errors.Join(w.SetSnapshot(machine), copyEvents(ctx, w, src, event.NoTime, event.NoTime), w.Close())
 }
 
 // copyEvents writes the events of src from from to to, NoTime: all.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/whylate/whylate/explain"
 	"github.com/whylate/whylate/report"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/whatif"
 )
 
@@ -61,7 +62,7 @@ func askReplay(cmd *cobra.Command, traceFile string) question {
 			if err != nil {
 				return nil, err
 			}
-			if err := writeTrace(cmd.Context(), traceFile, run); err != nil {
+			if err := writeTrace(cmd.Context(), traceFile, run, sysinfo.Of(src)); err != nil {
 				return nil, errors.Join(errors.New("writing the replay's events"), err)
 			}
 		}
