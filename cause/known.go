@@ -28,20 +28,29 @@ func (a *Analysis) ExitFrom(id timeline.TaskID) (from event.Time, likely bool) {
 }
 
 // RTRuntime bounds what real-time tasks may use of a CPU in each period, in ns, by the
-// stretches in which they were proven to be throttled: more than least, at most most. false:
-// no such stretch was seen, or they contradict each other.
+// stretches in which they were proven to be throttled: more than least, at most most. Without
+// such it is by the likely one in front of which they had used most: with less they were not
+// throttled, however it looks. false: there is none, or they contradict each other.
 func (a *Analysis) RTRuntime() (least, most int64, ok bool) {
+	var likely *window
 	for c := range a.throttled {
 		for i := range a.throttled[c] {
 			w := &a.throttled[c][i]
-			if w.verdict != Proven || w.most <= 0 {
-				continue
-			}
-			if !ok {
+			switch {
+			case w.most <= 0:
+			case w.verdict != Proven:
+				if likely == nil || w.most > likely.most {
+					likely = w
+				}
+			case !ok:
 				least, most, ok = w.least, w.most, true
+			default:
+				least, most = max(least, w.least), min(most, w.most)
 			}
-			least, most = max(least, w.least), min(most, w.most)
 		}
+	}
+	if !ok && likely != nil {
+		return likely.least, likely.most, true
 	}
 	return least, most, ok && least < most
 }

@@ -197,6 +197,9 @@ func (a *Analysis) blameBudget(c event.CPU, w *window, endSeen bool) {
 	if !exact {
 		w.needs = append(w.needs, "sched:sched_stat_runtime")
 	}
+	if began && endSeen && !exact {
+		w.least, w.most = sum-int64(a.tick), sum+int64(a.tick)
+	}
 	if !endSeen && began {
 		w.detail += "; its end is not in the trace"
 	}

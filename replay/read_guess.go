@@ -56,7 +56,7 @@ var guesses = [numGuesses]struct{ kind, text string }{
 	deadlineSeen:  {"deadline_seen", "deadline tasks whose period and runtime are those that their runs show; a snapshot of the machine would tell"},
 	cpusSeen:      {"cpus_seen", "tasks that may use the CPU on which they ran, if it was only one, else all of them; a snapshot of the machine would tell"},
 	fairPinned:    {"fair_pinned", "fair tasks, which run where and in the order in which they wake: their class is not modelled yet"},
-	rtRuntime:     {"rt_runtime", "sched_rt_runtime_us as real-time tasks were throttled, or were not; a snapshot of the machine would tell"},
+	rtRuntime:     {"rt_runtime", "sched_rt_runtime_us and sched_rt_period_us as real-time tasks were throttled, or were not; a snapshot of the machine would tell"},
 	kernelUnknown: {"kernel", "the kernel is none that the model knows, or not known: the one most like it is taken"},
 }
 

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/whylate/whylate/event"
@@ -36,7 +37,7 @@ func (r *reader) machine() {
 	if r.look.low.tick > 0 {
 		l.Values = append(l.Values, scenario.Value{Name: "highres", To: "off"})
 	}
-	r.rtRuntime()
+	r.rtBandwidth()
 	r.rtPeriod()
 }
 
@@ -91,20 +92,28 @@ func (r *reader) tickPhase() (event.Time, bool) {
 	return r.l.From + best, true
 }
 
-// rtRuntime infers sched_rt_runtime_us where the usual value does not fit: what people write of
-// what the throttling allows, and no limit where more than the usual was used without any.
-func (r *reader) rtRuntime() {
+// rtBandwidth infers sched_rt_period_us and sched_rt_runtime_us where the usual values do not fit:
+// the period by the distances of its timer's expiries, the runtime as what people write of what the
+// throttling allows, and no limit where more than the usual was used without any.
+func (r *reader) rtBandwidth() {
 	if r.x.Facts.RTThrottling != kernel.Yes {
 		return
 	}
-	set := func(us int64) {
-		r.l.Values = append(r.l.Values, scenario.Value{Name: "sched_rt_runtime_us", To: strconv.FormatInt(us, 10)})
+	set := func(name string, us int64) {
+		r.l.Values = append(r.l.Values, scenario.Value{Name: name, To: strconv.FormatInt(us, 10)})
 		r.guess.add(rtRuntime)
 	}
-	usual := r.x.Facts.RTRuntime
+	usual, period := r.x.Facts.RTRuntime, event.Time(r.x.Facts.RTPeriod)
+	if p := r.rtPeriodLength(); p > 0 && p != period {
+		period, usual = p, int64(p/1000*950)
+		set("sched_rt_period_us", int64(p/1000))
+	}
 	least, most, ok := r.a.RTRuntime()
 	switch {
 	case ok && usual > least && usual <= most:
+		if usual != r.x.Facts.RTRuntime {
+			set("sched_rt_runtime_us", usual/1000)
+		}
 	case ok:
 		v := int64(roundest(event.Time(least), event.Time(most)))
 		if most-v <= int64(chargedLate) {
@@ -112,10 +121,31 @@ func (r *reader) rtRuntime() {
 			// sometimes less: in a run, whose charges come at once, by the skin of its teeth not.
 			v -= 1000
 		}
-		set(v / 1000)
-	case !r.a.Throttled() && r.mostRT() > event.Time(r.x.Facts.RTPeriod)+r.l.Tick:
-		set(-1)
+		set("sched_rt_runtime_us", v/1000)
+	case !r.a.Throttled() && r.mostRT() > period+r.l.Tick:
+		set("sched_rt_runtime_us", -1)
+	case usual != r.x.Facts.RTRuntime:
+		set("sched_rt_runtime_us", usual/1000)
 	}
+}
+
+// rtPeriodLength is the roundest distance that two expiries of sched_rt_period_timer have more than
+// once, 0 where none is. A period that was idle ends the timer, and the next begins anywhere.
+func (r *reader) rtPeriodLength() event.Time {
+	timer := r.x.Names.Intern("sched_rt_period_timer")
+	var at, apart []event.Time
+	for c := range r.x.CPUs {
+		for _, e := range r.x.CPUs[c].Expiries {
+			if e.Func == timer {
+				at = append(at, r.expired(e))
+			}
+		}
+	}
+	slices.Sort(at)
+	for i := 1; i < len(at); i++ {
+		apart = append(apart, at[i]-at[i-1])
+	}
+	return recurring(apart)
 }
 
 // chargedLate is how long after the time of a tick the charge may come that it brings.
