@@ -36,7 +36,7 @@ func (p *printer) predictions(l *result.Late) {
 		most = min(most, mostAdvice)
 	}
 	first := &l.Advice[0]
-	p.line("     predicted by replay (its error on this wait: %s%s)", percent(first.ErrorNS, first.BeforeNS), p.confirmed(first))
+	p.line("     predicted by replay (its error on this wait: %s)", percent(first.ErrorNS, first.BeforeNS))
 	rows := make([][]string, most)
 	for i := range rows {
 		a := &l.Advice[i]
@@ -67,16 +67,25 @@ func (p *printer) predictions(l *result.Late) {
 	if more := len(l.Advice) - most; more > 0 {
 		p.line("        %s; -v lists them", plural(int64(more), "more change would help", "more changes would help"))
 	}
+	p.confirmed(l.Advice[:most])
 }
 
-// confirmed is how well predictions of this sort were met by recordings made afterwards.
-func (p *printer) confirmed(a *result.Advice) string {
-	c := a.Confirmed
-	if c == nil || c.Predictions == 0 {
-		return ""
+// confirmed prints how well predictions of these sorts were met by recordings made afterwards.
+func (p *printer) confirmed(list []result.Advice) {
+	var parts []string
+	for i := range list {
+		c := list[i].Confirmed
+		if c == nil || c.Predictions == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%s %s (%s, at most %s)", escape(c.Mechanism), percent(c.Median, 1000), plural(int64(c.Predictions), "prediction", "predictions"), percent(c.Worst, 1000))
+		if !slices.Contains(parts, text) {
+			parts = append(parts, text)
+		}
 	}
-	return fmt.Sprintf("; %s of %s confirmed by recordings, off by %s, at most %s", plural(int64(c.Predictions), "prediction", "predictions"),
-		KindWord(a.Kind), percent(c.Median, 1000), percent(c.Worst, 1000))
+	if len(parts) > 0 {
+		p.line("        off from recordings made later: %s", strings.Join(parts, "; "))
+	}
 }
 
 // harm prints who waits longer, or comes too late more often.

@@ -19,7 +19,7 @@ type Changed struct {
 	Harm     []Harm       `json:"harm"`
 	// Tasks have the waits of each task in the recording and in both replays.
 	Tasks []ChangedTask `json:"tasks"`
-	// Mechanism is the kind of cause that the changes act on, "" where that is not known, and
+	// Mechanism is what the changes act on, "" where there are several or no word, and
 	// Confirmed how far predictions of that sort were off.
 	Mechanism   string       `json:"mechanism,omitempty"`
 	Confirmed   *Confirmed   `json:"confirmed"` // null: none was followed by a recording
@@ -72,12 +72,13 @@ type Harm struct {
 	Jobs         int64  `json:"jobs"` // of which misses are counted; 0: it is not periodic
 }
 
-// Confirmed is how far predictions for a mechanism were off from what was recorded
-// afterwards.
+// Confirmed is how far predictions of changes of one sort were off from what was recorded
+// afterwards, in thousandths of the recorded waits.
 type Confirmed struct {
-	Predictions int   `json:"predictions"`
-	Median      int64 `json:"median_per_mille"`
-	Worst       int64 `json:"worst_per_mille"`
+	Mechanism   string `json:"mechanism"`
+	Predictions int    `json:"predictions"`
+	Median      int64  `json:"median_per_mille"`
+	Worst       int64  `json:"worst_per_mille"`
 }
 
 // Refusal is a change that would suggest itself and that the kernel does not make.

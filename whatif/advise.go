@@ -139,7 +139,7 @@ func advice(l *result.Late, c *Candidate, a *result.Changed, p *result.Predictio
 		return result.Advice{}, false
 	}
 	out := result.Advice{Change: c.Change, Command: c.Command, BeforeNS: p.BeforeNS, AfterNS: p.AfterNS, ErrorNS: p.ErrorNS, WorseNS: p.WorseNS,
-		Text: c.Text, Kind: c.Kind, Harm: []result.Harm{}, Confirmed: confirmed(c.Kind)}
+		Text: c.Text, Kind: c.Kind, Harm: []result.Harm{}, Confirmed: a.Confirmed}
 	for _, h := range a.Harm {
 		if h.PID != l.PID && len(out.Harm) < mostHarm {
 			out.Harm = append(out.Harm, h)

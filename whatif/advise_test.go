@@ -111,7 +111,7 @@ func TestAdviceForWhoWaitsForADyingTask(t *testing.T) {
 		{Text: "kernel: exit_normalize=rt", Change: "set exit_normalize=rt"},
 	}
 	for i := range want {
-		want[i].Kind, want[i].BeforeNS, want[i].Harm, want[i].Confirmed = "exit_teardown", int64(19*ms), []result.Harm{}, confirmed("exit_teardown")
+		want[i].Kind, want[i].BeforeNS, want[i].Harm, want[i].Confirmed = "exit_teardown", int64(19*ms), []result.Harm{}, confirmed([]string{"exit", "priority", "exit"}[i])
 	}
 	if diff := cmp.Diff(want, r.Late[0].Advice); diff != "" {
 		t.Errorf("advice (-want +got):\n%s", diff)
@@ -239,5 +239,41 @@ func TestAnswersDoNotDependOnWhoWorks(t *testing.T) {
 	}
 	if errs[2] == nil {
 		t.Error("a change that is none was made")
+	}
+}
+
+// TestPredictionsOfWhatIsNotThere, worked out by hand in the load of dying: a task that its change
+// keeps from coming so far, one that still waits, one whose timer was due before it came, and
+// preemptions.
+func TestPredictionsOfWhatIsNotThere(t *testing.T) {
+	l := dying(t)
+	// low has 14 ms to work from 51 ms on, and ctl and audio come in front of it.
+	l.Tasks = append(l.Tasks, replay.Task{PID: 104, TGID: 104, Comm: l.Names.Intern("low"), Attr: fifo(5), Begin: replay.BeginBlocked,
+		Ops: []replay.Op{{Kind: replay.OpSleep, At: after(51 * ms)}, {Kind: replay.OpRun, NS: 14 * ms}}})
+	record(t, l)
+	s, _ := study(t, l)
+	for _, c := range []struct {
+		changes  []string
+		id       string
+		before   event.Time
+		after    event.Time
+		withheld bool
+	}{
+		{nil, "low@60000", 3 * ms, 3 * ms, false}, // ctl's 1 ms and audio's 2
+		{[]string{"remove task=ctl"}, "low@60000", 3 * ms, 2 * ms, false},
+		{[]string{"remove task=audio"}, "low@60000", 3 * ms, 1 * ms, false},
+		{[]string{"task=low policy=fifo prio=99"}, "low@60000", 3 * ms, 0, false},
+		{[]string{"task=audio policy=fifo prio=61 work=×20"}, "ctl@90000", 0, 0, true}, // 40 ms of every 20
+		{[]string{"task=ctl work=×15"}, "ctl@30000", 19 * ms, 30 * ms, false},          // its second job lasts from 25 to 60 ms, logger's 20 included
+		{[]string{"remove task=ctl"}, "ctl@30000", 19 * ms, 0, true},
+	} {
+		a, err := s.Ask(c.changes, []string{c.id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := a.Late[0]
+		if p.BeforeNS != int64(c.before) || (p.Withheld != "") != c.withheld || !c.withheld && p.AfterNS != int64(c.after) {
+			t.Errorf("%v: %+v, want %d, withheld %v", c.changes, p, c.after, c.withheld)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package whatif
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/scenario"
@@ -24,11 +25,21 @@ func (k *Known) Command(c *scenario.Change) string {
 	case scenario.ChangeCGroup:
 		var parts []string
 		for _, v := range c.Values {
-			parts = append(parts, fmt.Sprintf("echo '%s' >/sys/fs/cgroup/%s/%s", v.To, strings.Trim(c.Pattern, "/"), v.Name))
+			parts = append(parts, fmt.Sprintf("echo %s >%s", shell(v.To), shell("/sys/fs/cgroup/"+strings.Trim(c.Pattern, "/")+"/"+v.Name)))
 		}
 		return strings.Join(parts, "; ")
 	}
 	return ""
+}
+
+// shell is a word as a shell takes it for one.
+func shell(s string) string {
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-,:@%+", r)
+	}) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // pids are those of the tasks that a change means.

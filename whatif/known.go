@@ -29,7 +29,7 @@ type Known struct {
 type Task struct {
 	Comm string
 	PID  int32
-	Attr sched.Attr  // what it becomes at last
+	Attr sched.Attr  // the last that it becomes, but for SCHED_OTHER, which many are at their beginning and end
 	CPUs []event.CPU // nil: all
 	Dies bool        // its exit is in the recording
 }
@@ -64,8 +64,8 @@ func KnownOf(l *replay.Load) *Known {
 		known := Task{Comm: l.Names.String(t.Comm), PID: int32(t.PID), Attr: t.Attr, CPUs: t.CPUs}
 		for j := range t.Ops {
 			known.Dies = known.Dies || t.Ops[j].Dying
-			if t.Ops[j].Kind == replay.OpAttr {
-				known.Attr = t.Ops[j].Attr
+			if a := t.Ops[j].Attr; t.Ops[j].Kind == replay.OpAttr && a.Policy != sched.Normal {
+				known.Attr = a
 			}
 		}
 		k.Tasks = append(k.Tasks, known)

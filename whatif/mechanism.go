@@ -3,49 +3,73 @@ package whatif
 import (
 	"github.com/whylate/whylate/result"
 	"github.com/whylate/whylate/scenario"
+	"github.com/whylate/whylate/sched"
 )
 
-// mechanismOf is the kind of cause that a change acts on, "" where that depends on the wait.
+// mechanismOf says what a change acts on, in the words of docs/fidelity.md; "" for what no
+// prediction was made of.
 func mechanismOf(c *scenario.Change) string {
 	switch c.Kind {
-	case scenario.ChangeTeardown:
-		return "exit_teardown"
-	case scenario.ChangeMutex:
-		return "pi_boosted"
-	case scenario.ChangeIRQ, scenario.ChangeRemove:
-		return "higher_prio"
 	case scenario.ChangeTask:
-		if _, ok := c.ExitNormalize(); ok {
-			return "exit_teardown"
+		return taskMechanism(c)
+	case scenario.ChangeIRQ:
+		if c.AltersAttr() {
+			return "interrupt thread"
 		}
-		return "higher_prio"
+		return "affinity"
+	case scenario.ChangeTeardown:
+		return "exit"
+	case scenario.ChangeMutex:
+		return "priority inheritance"
+	case scenario.ChangeRemove:
+		return "removal"
 	case scenario.ChangeSet:
 		return mechanisms[c.Values[0].Name]
 	}
 	return ""
 }
 
+// taskMechanism is that of the first word that says something.
+func taskMechanism(c *scenario.Change) string {
+	for _, v := range c.Values {
+		switch v.Name {
+		case "policy":
+			switch to := c.Alter(sched.Attr{}).Policy; to {
+			case sched.FIFO, sched.RR:
+				return "priority"
+			case sched.Deadline:
+				return "deadline"
+			}
+			return "policy"
+		case "prio", "nice":
+			return "priority"
+		case "runtime", "deadline", "period":
+			return "deadline"
+		case "cpus":
+			return "affinity"
+		case "exit_normalize":
+			return "exit"
+		}
+		return v.Name // work
+	}
+	return ""
+}
+
 // mechanisms by setting.
-var mechanisms = map[string]string{"exit_normalize": "exit_teardown", "sched_rt_runtime_us": "rt_throttled", "sched_rt_period_us": "rt_throttled",
-	"fair_server_runtime_ns": "fair_server", "fair_server_period_ns": "fair_server", "preempt": "preempt_off", "threadirqs": "irq"}
+var mechanisms = map[string]string{"exit_normalize": "exit", "sched_rt_runtime_us": "throttling", "sched_rt_period_us": "throttling",
+	"fair_server_runtime_ns": "fair server", "fair_server_period_ns": "fair server"}
 
 // confirmed is how far predictions for a mechanism were off, nil: none was followed by a
 // recording yet.
 func confirmed(mechanism string) *result.Confirmed {
 	for i := range confirmations {
-		if confirmations[i].mechanism == mechanism {
-			return &confirmations[i].Confirmed
+		if confirmations[i].Mechanism == mechanism {
+			return &confirmations[i]
 		}
 	}
 	return nil
 }
 
-// confirmation is a row of the table of docs/fidelity.md.
-type confirmation struct {
-	mechanism string
-	result.Confirmed
-}
-
 // confirmations are predictions that were committed before the changed recording was made. A
 // test holds them to the table of predictions in docs/fidelity.md.
-var confirmations []confirmation
+var confirmations []result.Confirmed
