@@ -364,7 +364,13 @@ func (r *reader) byInterrupt(ev *event.Event, s *script) {
 func (r *reader) interrupted(ev *event.Event) bool {
 	list := r.x.CPUs[ev.CPU].IRQs
 	n := sort.Search(len(list), func(i int) bool { return list[i].From > ev.Time }) - 1
-	return n >= 0 && ev.Time-list[n].To <= afterHandler
+	if n >= 0 && ev.Time-list[n].To <= afterHandler {
+		return true
+	}
+	// So is a softirq that serves no timers.
+	list = r.x.CPUs[ev.CPU].Softirqs
+	n = sort.Search(len(list), func(i int) bool { return list[i].From > ev.Time }) - 1
+	return n >= 0 && ev.Time < list[n].To && list[n].Vec != event.SoftirqTimer && list[n].Vec != event.SoftirqHrtimer
 }
 
 // afterHandler is how long after irq_handler_exit the kernel may wake the handler's thread in

@@ -15,7 +15,7 @@ import (
 //   - in nine of ten of them the second comes at most longestGap after the service of the
 //     first: the exit of the handler, or where that has a thread, its going to sleep until the
 //     second arrival wakes it,
-//   - the middle half of these gaps lies within the length of the middle one, and
+//   - the middle half of these gaps lies within half the length of the middle one, and
 //   - within less than that of the distances of the same arrivals: it is the gap that is
 //     regular, not a clock.
 //
@@ -122,7 +122,7 @@ func (q *lineReader) closeLoop(l *Line) {
 		return
 	}
 	gap, spread := middle(gaps)
-	if _, apart := middle(distances); spread > gap || spread >= apart {
+	if _, apart := middle(distances); spread > gap/2 || spread >= apart {
 		return
 	}
 	l.Loop, l.Gap = true, gap
