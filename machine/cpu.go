@@ -10,24 +10,26 @@ import (
 
 // cpu is what executes one thing at a time: a thread's work, or its own.
 type cpu struct {
-	running *Thread       // whose work goes on, nil: nobody's
-	work    engine.Handle // the end of that
-	busy    event.Time    // until when it is at its own work, with interrupts off
-	hard    *Line         // whose handler that work is, nil: none
-	script  *scripts      // interrupts whose times are given, nil: there never were any
-	handAt  event.Time    // until when a wake is on its way to the switch; Config.HandOver
-	stolen  event.Time    // until when the hypervisor has it
-	own     LayerKind     // what the own work is for
-	soft    *softirqs     // nil: there never were any
-	timers  []*timer      // armed hrtimers that expire in interrupts, by expiry
-	laters  []*timer      // those that expire in softirqs
-	tickAt  event.Time    // when it ticks next, if it does
-	ticks   bool
-	idle    int           // one more than the number of the idle state that it is in
-	leaving bool          // on its way out of that
-	held    bool          // stolen in a section with interrupts off, which goes on first
-	ready   engine.Handle // the end of that
-	irqs    []engine.Item // interrupts that wait
+	running  *Thread       // whose work goes on, nil: nobody's
+	work     engine.Handle // the end of that
+	busy     event.Time    // until when it is at its own work, with interrupts off
+	hard     *Line         // whose handler that work is, nil: none
+	script   *scripts      // interrupts whose times are given, nil: there never were any
+	noTimers event.Time    // until when the interrupts of its timers are held back
+	late     []engine.Item // those
+	handAt   event.Time    // until when a wake is on its way to the switch; Config.HandOver
+	stolen   event.Time    // until when the hypervisor has it
+	own      LayerKind     // what the own work is for
+	soft     *softirqs     // nil: there never were any
+	timers   []*timer      // armed hrtimers that expire in interrupts, by expiry
+	laters   []*timer      // those that expire in softirqs
+	tickAt   event.Time    // when it ticks next, if it does
+	ticks    bool
+	idle     int           // one more than the number of the idle state that it is in
+	leaving  bool          // on its way out of that
+	held     bool          // stolen in a section with interrupts off, which goes on first
+	ready    engine.Handle // the end of that
+	irqs     []engine.Item // interrupts that wait
 	// entered: the first of them has been paid for. awake: one was served before it, so the
 	// CPU is not idle any more; inTimers: that was a timer.
 	entered, awake, inTimers bool

@@ -16,6 +16,9 @@ func (m *Machine) interrupt(it engine.Item) {
 	if it.What == itemTick && !m.needsTick(c) {
 		return // it was stopped when the CPU went idle
 	}
+	if m.hold(c, &it) {
+		return
+	}
 	cp := &m.cpus[c]
 	if it.What == itemSleep && cp.soft != nil && cp.soft.sleepers && m.inSoftirq(&it) {
 		return // the softirq that is on its way sees to it, so the timer was not programmed

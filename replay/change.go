@@ -18,7 +18,7 @@ import (
 func (l *Load) Clone() *Load {
 	c := *l
 	c.Values = slices.Clone(l.Values)
-	c.Stolen = slices.Clone(l.Stolen)
+	c.Stolen, c.Late = slices.Clone(l.Stolen), slices.Clone(l.Late)
 	c.Assumed = slices.Clone(l.Assumed)
 	c.Mutexes = slices.Clone(l.Mutexes)
 	c.posts = slices.Clone(l.posts)
@@ -275,7 +275,8 @@ func (l *Load) changeCPUs(n int) {
 			put(&l.Lines[i].Arrivals[j].CPU)
 		}
 	}
-	l.Stolen = slices.DeleteFunc(l.Stolen, func(s Stolen) bool { return int(s.CPU) >= n })
+	gone := func(s Stolen) bool { return int(s.CPU) >= n }
+	l.Stolen, l.Late = slices.DeleteFunc(l.Stolen, gone), slices.DeleteFunc(l.Late, gone)
 	if l.CPUs = n; moved > 0 {
 		l.assume("change_cpus_moved", moved, "tasks and interrupts of CPUs that are gone are put on those that are left, in turn")
 	}

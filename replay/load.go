@@ -31,6 +31,7 @@ type Load struct {
 	Mutexes []Mutex
 	Lines   []Line
 	Stolen  []Stolen // in order of time
+	Late    []Stolen // in which a CPU's timers did not interrupt it although they were due; by CPU and time
 
 	// RTPeriod is when a period of sched_rt_period_timer began, NoTime: not seen. The timer is
 	// on RTPeriodCPU then. RTUsed is what real-time tasks of each CPU had used at From of the

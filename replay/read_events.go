@@ -38,6 +38,7 @@ func newReader(x *timeline.Index, a *cause.Analysis, k *look) *reader {
 		r.l.Tick = k.low.tick
 	}
 	r.l.Stolen = append(r.l.Stolen, k.stolen...)
+	r.l.Late = k.late
 	r.rt = x.Facts.PreemptRT == kernel.Yes
 	r.cpus = make([]cpuReader, len(x.CPUs))
 	for c := range r.cpus {

@@ -7,6 +7,7 @@ import (
 	"github.com/whylate/whylate/cause"
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/latency"
+	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/timeline"
 )
 
@@ -64,6 +65,7 @@ func (r *reader) load() *Load {
 	l.Lines = readLines(r, l.Tasks)
 	r.guess[lostEvents] += int64(len(l.Stolen) - len(r.look.stolen))
 	r.guess[stolenTime] += int64(len(r.look.stolen))
+	r.guess[lateTimers] += int64(len(l.Late))
 	sort.SliceStable(l.Stolen, func(i, j int) bool { return l.Stolen[i].From < l.Stolen[j].From })
 	l.Assumed = r.guess.list()
 	return l
@@ -76,6 +78,15 @@ func (r *reader) count(s *script) {
 	}
 	if _, likely := r.a.ExitFrom(s.id); likely {
 		r.guess.add(exitLikely)
+	}
+	for i := range s.ops {
+		switch op := &s.ops[i]; {
+		case op.Kind != OpRun:
+		case op.Mode == machine.PreemptOff:
+			r.guess.add(preemptOff)
+		case op.Mode == machine.IRQsOff:
+			r.guess.add(irqsOff)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -31,6 +32,9 @@ type look struct {
 	over, idleOver   event.Time
 	off              [][]span // by CPU: preemption or interrupts off, in order
 	stolen           []Stolen
+	late             []Stolen // in which a timer of a CPU was due and did not interrupt it
+	idleLate         []bool   // nobody had that CPU
+	heldBack         bool     // one of them came with interrupts on
 	low              lowRes
 }
 
@@ -91,17 +95,17 @@ func (k *look) stretch(w *latency.Wait, i *cause.Interval) {
 		if k.low.tick > 0 && i.End-i.Start <= k.low.tick+atOnce {
 			return // it waited for its tick
 		}
-		// The timer's interrupt came late. A task in front of it had interrupts off; if there
-		// was none the CPU itself was away, or slow to leave an idle state.
+		// The timer's interrupt came late: a task in front of it had interrupts off, or if there
+		// was none the CPU itself was away, or slow to leave an idle state. Where one task
+		// followed another meanwhile interrupts were on.
 		if w.Waker.CPU < 0 || !idle || w.Waker.Context == latency.ContextTask {
 			return
 		}
 		c := w.Waker.CPU
-		if n := k.x.RunAt(c, i.Start); n >= 0 && !k.x.Tracker.Task(k.x.CPUs[c].Runs[n].Task).Idle() {
-			k.off[c] = append(k.off[c], span{i.Start, i.End, machine.IRQsOff})
-			return
-		}
-		k.stolen = append(k.stolen, Stolen{c, i.Start, i.End})
+		n := k.x.RunAt(c, i.Start)
+		k.late = append(k.late, Stolen{c, i.Start, i.End})
+		k.idleLate = append(k.idleLate, n < 0 || k.x.Tracker.Task(k.x.CPUs[c].Runs[n].Task).Idle())
+		k.heldBack = k.heldBack || n >= 0 && k.x.CPUs[c].Runs[n].End < i.End
 	case "idle_exit", "unknown":
 		if n := k.x.RunAt(i.CPU, i.Start); n >= 0 && k.x.Tracker.Task(k.x.CPUs[i.CPU].Runs[n].Task).Idle() {
 			k.stolen = append(k.stolen, Stolen{i.CPU, i.Start, i.End})
@@ -117,9 +121,44 @@ func (k *look) finish() {
 	} else if len(k.idleOvers) == 0 {
 		k.idleOver = k.over
 	}
+	k.lateTimers()
 	for c := range k.off {
 		k.off[c] = apart(k.off[c])
 	}
+}
+
+// lateTimers tells who kept timers from interrupting. A machine that once was late with one
+// although interrupts were on is taken to be late with all of them; else tasks had interrupts
+// off, and where there was none the CPU was away.
+func (k *look) lateTimers() {
+	if k.heldBack {
+		k.late = merged(k.late)
+		return
+	}
+	for i, s := range k.late {
+		if k.idleLate[i] {
+			k.stolen = append(k.stolen, s)
+		} else {
+			k.off[s.CPU] = append(k.off[s.CPU], span{s.From, s.To, machine.IRQsOff})
+		}
+	}
+	k.late = nil
+}
+
+// merged orders stretches by CPU and time and makes one of those that touch.
+func merged(list []Stolen) []Stolen {
+	slices.SortStableFunc(list, func(a, b Stolen) int {
+		return cmp.Or(cmp.Compare(a.CPU, b.CPU), cmp.Compare(a.From, b.From))
+	})
+	out := list[:0]
+	for _, s := range list {
+		if n := len(out) - 1; n >= 0 && out[n].CPU == s.CPU && s.From <= out[n].To {
+			out[n].To = max(out[n].To, s.To)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 // median is the middle of list, 0 for none; it orders list.

@@ -178,6 +178,11 @@ func (r *runner) startStopped() {
 			r.m.StealAt(s.CPU, r.model(max(s.From, l.From)), r.model(min(s.To, l.To)))
 		}
 	}
+	for _, s := range l.Late {
+		if s.CPU >= 0 && int(s.CPU) < r.m.CPUs() {
+			r.m.HoldTimers(s.CPU, r.model(max(s.From, l.From)), r.model(min(s.To, l.To)))
+		}
+	}
 	period := r.setup.Machine.Sched.RTPeriod
 	if l.RTPeriod == event.NoTime || period <= 0 || l.RTPeriod >= l.From+period {
 		return // it did not run yet
