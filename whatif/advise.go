@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -13,16 +14,26 @@ import (
 type AdviceOptions struct {
 	// Waits is for how many of the late waits changes are sought, the first ones; 0: 20.
 	Waits int
-	// Changes is how many different changes are replayed at most; 0: 60. Further ones are
-	// counted in a diagnostic.
+	// Changes is how many different changes are replayed at most; 0: 60, of a long trace as
+	// many as take some ten seconds on two processors. Further ones are counted in a
+	// diagnostic.
 	Changes int
 }
 
-// DefaultWaits and DefaultChanges are those of AdviceOptions.
+// What AdviceOptions are where they say nothing.
 const (
-	DefaultWaits   = 20
-	DefaultChanges = 60
+	defaultWaits  = 20
+	MostChanges   = 60
+	fewestChanges = 8
+	mostReplayed  = 12_000_000 // events in all replays together; one takes some 1.5 µs
 )
+
+func (o *AdviceOptions) complete(events int64) {
+	o.Waits = cmp.Or(o.Waits, defaultWaits)
+	if o.Changes == 0 {
+		o.Changes = int(min(MostChanges, max(fewestChanges, mostReplayed/max(events, 1))))
+	}
+}
 
 // leastGain is how much of a wait a change must take away to be worth telling, in percent. It
 // must be more than the error of the replay as well.
@@ -31,8 +42,9 @@ const leastGain = 10
 // Advise fills the advice of the late waits of r, which must be of the recording that the study
 // is made of. Of each group of waits, of one task with the same main cause, one is enough to
 // find the changes; all of the group are told what these do to them.
-func Advise(r *result.Explain, s *Study, o AdviceOptions) {
-	o.Waits, o.Changes = cmp.Or(o.Waits, DefaultWaits), cmp.Or(o.Changes, DefaultChanges)
+// When ctx is done it gives up.
+func Advise(ctx context.Context, r *result.Explain, s *Study, o AdviceOptions) error {
+	o.complete(r.Input.Events)
 	sought := s.seek(r, &o)
 	var lists [][]string
 	index := make(map[string]int)
@@ -54,7 +66,10 @@ func Advise(r *result.Explain, s *Study, o AdviceOptions) {
 	for _, w := range sought {
 		ids = append(ids, w.late.ID)
 	}
-	answers, errs := s.AskAll(lists, ids)
+	answers, errs := s.AskAll(ctx, lists, ids)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	for i, w := range sought {
 		var list []weighed
 		for size, c := range w.candidates {
@@ -81,6 +96,7 @@ func Advise(r *result.Explain, s *Study, o AdviceOptions) {
 	if len(left) > 0 {
 		r.Diagnostics = append(r.Diagnostics, result.Diagnostic{Kind: "advice", Count: int64(len(left)), Text: "changes that causes suggest were not tried, since there are so many; --wait tries those of one wait"})
 	}
+	return nil
 }
 
 // sought is a late wait that is to be advised.

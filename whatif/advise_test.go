@@ -104,7 +104,9 @@ func changesOf(list []result.Advice) (changes []string) {
 func TestAdviceForWhoWaitsForADyingTask(t *testing.T) {
 	l := dying(t)
 	s, r := study(t, l, late(l, "ctl@30000", exit(19*ms)))
-	Advise(r, s, AdviceOptions{})
+	if err := Advise(t.Context(), r, s, AdviceOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	want := []result.Advice{
 		{Text: "logger drops to SCHED_OTHER before it exits", Change: "task=logger exit_normalize=rt", Command: "chrt -o -p 0 101   # before it exits"},
 		{Text: "ctl at RT 61", Change: "task=ctl policy=fifo prio=61", Command: "chrt -f -p 61 100"},
@@ -129,7 +131,9 @@ func TestNothingIsPredictedWhereTheReplayMisses(t *testing.T) {
 		}
 	}
 	s, r := study(t, l, late(l, "ctl@30000", exit(25*ms)))
-	Advise(r, s, AdviceOptions{})
+	if err := Advise(t.Context(), r, s, AdviceOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	if w := &r.Late[0]; w.Withheld == "" || len(w.Advice) > 0 {
 		t.Errorf("withheld %q, advice %v", w.Withheld, w.Advice)
 	}
@@ -151,7 +155,9 @@ func TestNoAdviceWithoutGain(t *testing.T) {
 		t.Error("the wrong cause suggests nothing, so this shows nothing")
 	}
 	s, r := study(t, l, late(l, "ctl@30000", wrong))
-	Advise(r, s, AdviceOptions{})
+	if err := Advise(t.Context(), r, s, AdviceOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	if len(r.Late[0].Advice) > 0 {
 		t.Errorf("advice %v", changesOf(r.Late[0].Advice))
 	}
@@ -216,7 +222,9 @@ func TestWhatTheKernelRefuses(t *testing.T) {
 	l.Kernel = "6.12-rt"
 	served := result.Cause{Kind: "fair_server", NS: int64(19 * ms), Comm: "burn", PID: 7, Prio: 120}
 	s, r := study(t, l, late(l, "ctl@30000", served))
-	Advise(r, s, AdviceOptions{})
+	if err := Advise(t.Context(), r, s, AdviceOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	if w := r.Late[0]; len(w.Refused) != 1 || w.Refused[0].Change != "set fair_server_runtime_ns=0" {
 		t.Errorf("refused %+v", w.Refused)
 	}
@@ -230,7 +238,7 @@ func TestAnswersDoNotDependOnWhoWorks(t *testing.T) {
 	l := dying(t)
 	s, _ := study(t, l)
 	lists := [][]string{{"set exit_normalize=rt"}, {"task=ctl policy=fifo prio=61"}, {"no change"}, {"exit_teardown ×0.5"}, {"remove task=audio", "exit_teardown ×2"}}
-	answers, errs := s.AskAll(lists, nil)
+	answers, errs := s.AskAll(t.Context(), lists, nil)
 	for i := range lists {
 		one, err := s.Ask(lists[i], nil)
 		if (err == nil) != (errs[i] == nil) || err == nil && !cmp.Equal(one, answers[i]) {

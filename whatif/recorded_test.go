@@ -34,7 +34,9 @@ func advised(t *testing.T, name string) *result.Explain {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whatif.Advise(r, s, whatif.AdviceOptions{})
+	if err := whatif.Advise(t.Context(), r, s, whatif.AdviceOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	return r
 }
 

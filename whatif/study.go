@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -100,15 +101,18 @@ func (s *Study) newVerdict(run *replay.Run) string {
 }
 
 // AskAll asks several lists of changes, on all processors. Answers come in the order of the
-// questions, whatever the number of processors; errors as well, nil where there is none.
-func (s *Study) AskAll(lists [][]string, ids []string) ([]*result.Changed, []error) {
+// questions, whatever the number of processors; errors as well, nil where there is none. When
+// ctx is done the rest is not asked, and its error is that of ctx.
+func (s *Study) AskAll(ctx context.Context, lists [][]string, ids []string) ([]*result.Changed, []error) {
 	answers, errs := make([]*result.Changed, len(lists)), make([]error, len(lists))
 	next := make(chan int)
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(lists)) {
 		workers.Go(func() {
 			for i := range next {
-				answers[i], errs[i] = s.Ask(lists[i], ids)
+				if errs[i] = ctx.Err(); errs[i] == nil {
+					answers[i], errs[i] = s.Ask(lists[i], ids)
+				}
 			}
 		})
 	}

@@ -27,7 +27,7 @@ const mostAdvised = 1_000_000
 
 // advise adds to r what replay predicts for the changes that its causes suggest. A trace that
 // cannot be replayed is explained all the same: r says why there is no advice.
-func (f *adviceFlags) advise(src explain.Source, o *explain.Options, r *result.Explain) error {
+func (f *adviceFlags) advise(ctx context.Context, src explain.Source, o *explain.Options, r *result.Explain) error {
 	if f.never || len(r.Late) == 0 {
 		return nil
 	}
@@ -40,7 +40,11 @@ func (f *adviceFlags) advise(src explain.Source, o *explain.Options, r *result.E
 	if err == nil {
 		var s *whatif.Study
 		if s, err = whatif.NewStudy(load); err == nil {
-			whatif.Advise(r, s, whatif.AdviceOptions{})
+			o := whatif.AdviceOptions{}
+			if f.always {
+				o.Changes = whatif.MostChanges
+			}
+			err = whatif.Advise(ctx, r, s, o)
 		}
 	}
 	switch {

@@ -63,7 +63,7 @@ func newExplain(std *streams) *cobra.Command {
 					return nil, err
 				}
 				r := a.value.(*result.Explain)
-				err = flags.advise(src, &o, r)
+				err = flags.advise(cmd.Context(), src, &o, r)
 				a.diagnostics = r.Diagnostics
 				return a, err
 			})
