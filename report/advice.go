@@ -62,7 +62,7 @@ func (p *printer) predictions(l *result.Late) {
 		if a.WorseNS > 0 {
 			p.line("           but another of its waits becomes %s", p.amount(a.WorseNS))
 		}
-		p.harm(a.Harm)
+		p.harm("           ", a.Harm)
 	}
 	if more := len(l.Advice) - most; more > 0 {
 		p.line("        %s; -v lists them", plural(int64(more), "more change would help", "more changes would help"))
@@ -89,7 +89,7 @@ func (p *printer) confirmed(list []result.Advice) {
 }
 
 // harm prints who waits longer, or comes too late more often.
-func (p *printer) harm(list []result.Harm) {
+func (p *printer) harm(indent string, list []result.Harm) {
 	if !p.Verbose { // who waits for a thread of the kernel is listed himself
 		list = slices.DeleteFunc(slices.Clone(list), func(h result.Harm) bool { return h.Kernel })
 	}
@@ -103,9 +103,9 @@ func (p *printer) harm(list []result.Harm) {
 		if h.MissesAfter != h.MissesBefore {
 			text += fmt.Sprintf(", %s → %s of %s late", count(h.MissesBefore), count(h.MissesAfter), plural(h.Jobs, "job", "jobs"))
 		}
-		p.line("           harms %s: %s", p.who(h.Comm, h.PID, h.Prio), text)
+		p.line("%sharms %s: %s", indent, p.who(h.Comm, h.PID, h.Prio), text)
 	}
 	if more := len(list) - most; more > 0 {
-		p.line("           and %s more", count(int64(more)))
+		p.line("%sand %s more", indent, count(int64(more)))
 	}
 }

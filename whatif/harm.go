@@ -18,10 +18,18 @@ const leastHarm = 50_000
 
 // tasks fills what becomes of each task, and whom the changes harm.
 func (s *Study) tasks(c *result.Changed, changed *outcome) {
-	recorded, before, after := series(s.Load.Recorded), series(s.base.waits), series(changed.waits)
+	typical := make([]*replay.Wait, len(s.Load.Tasks))
+	for i := range typical {
+		typical[i] = s.typical(i, changed)
+	}
+	// What a program waited before it asked for its priority is none of these.
+	usual := func(w *replay.Wait) bool {
+		prio, ok := s.prios[w.Key]
+		return !ok || prio == typical[w.Key.Task].Prio
+	}
+	recorded, before, after := series(s.Load.Recorded, usual), series(s.base.waits, usual), series(changed.waits, usual)
 	for i := range s.Load.Tasks {
-		t := &s.Load.Tasks[i]
-		first := s.typical(i, changed)
+		t, first := &s.Load.Tasks[i], typical[i]
 		if t.Stopper || first == nil {
 			continue
 		}
@@ -113,11 +121,11 @@ func worsened(before, after []replay.Wait) map[row]event.Time {
 	return m
 }
 
-// series are the wakeup waits of each task, as lateness in order of size.
-func series(waits []replay.Wait) map[int][]event.Time {
+// series are the wakeup waits of each task that are wanted, as lateness in order of size.
+func series(waits []replay.Wait, wanted func(*replay.Wait) bool) map[int][]event.Time {
 	m := make(map[int][]event.Time)
 	for i := range waits {
-		if w := &waits[i]; w.Key.Kind == latency.Wakeup {
+		if w := &waits[i]; w.Key.Kind == latency.Wakeup && wanted(w) {
 			m[w.Key.Task] = append(m[w.Key.Task], w.Lateness())
 		}
 	}

@@ -157,6 +157,10 @@ func (j *turn) counts(end event.Time) bool {
 // late reports whether the job takes longer than it may.
 func (j *turn) late() bool { return j.delay+j.work > j.limit }
 
+// RemovedTask is why nothing is predicted for the waits of a task that a change removes: there
+// is nothing to predict.
+const RemovedTask = "the task is removed"
+
 // find returns what became of a recorded wait, in ns: 0 if the task did not have to wait there,
 // or how late it was by its own fault where its timer was due before it had done its last
 // job. why: that cannot be told.
@@ -164,7 +168,7 @@ func (o *outcome) find(w *replay.Wait) (ns event.Time, why string) {
 	const short = "with the change the task does not come so far in the recorded time"
 	d := &o.tasks[w.Key.Task]
 	if o.load.Tasks[w.Key.Task].Removed {
-		return 0, "the task is removed"
+		return 0, RemovedTask
 	}
 	var after *replay.Wait
 	if w.Key.Kind != latency.Wakeup {

@@ -21,7 +21,8 @@ type Study struct {
 	Base  *replay.Run  // unchanged
 	known *Known
 	base  *outcome
-	pairs map[string]replay.Pair // recorded waits with those of Base, by their names
+	pairs map[string]replay.Pair        // recorded waits with those of Base, by their names
+	prios map[replay.WaitKey]event.Prio // of the unchanged waits
 }
 
 // NewStudy runs the load as it is.
@@ -30,11 +31,15 @@ func NewStudy(l *replay.Load) (*Study, error) {
 	if err != nil {
 		return nil, fmt.Errorf("replaying the recording unchanged: %w", err)
 	}
-	s := &Study{Load: l, Base: run, known: KnownOf(l), pairs: make(map[string]replay.Pair, len(l.Recorded))}
+	s := &Study{Load: l, Base: run, known: KnownOf(l), pairs: make(map[string]replay.Pair, len(l.Recorded)),
+		prios: make(map[replay.WaitKey]event.Prio, len(l.Recorded))}
 	s.base = newOutcome(l, run)
 	for _, p := range replay.Match(l.Recorded, run.Waits) {
 		if p.Recorded != nil {
 			s.pairs[p.Recorded.ID] = p
+			s.prios[p.Recorded.Key] = p.Recorded.Prio
+		} else {
+			s.prios[p.Run.Key] = p.Run.Prio
 		}
 	}
 	return s, nil

@@ -21,10 +21,10 @@ type causeRow struct {
 func newList(std *streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list WHAT",
-		Short: "List what whylate knows: cases, causes, kernels, settings",
+		Short: "List what whylate knows: cases, causes, changes, kernels, settings",
 		Args:  usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return &usageError{cmd.CommandPath(), fmt.Errorf("name what to list: cases, causes, kernels or settings")}
+			return &usageError{cmd.CommandPath(), fmt.Errorf("name what to list: cases, causes, changes, kernels or settings")}
 		},
 	}
 	var asJSON bool
@@ -40,7 +40,7 @@ likely. docs/causes.md has the rule of each.`,
 		},
 	}
 	causes.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.AddCommand(causes, newListCases(std), newListKernels(std), newListSettings(std))
+	cmd.AddCommand(causes, newListCases(std), newListChanges(std), newListKernels(std), newListSettings(std))
 	return cmd
 }
 

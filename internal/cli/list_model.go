@@ -54,6 +54,45 @@ func newListKernels(std *streams) *cobra.Command {
 		})
 }
 
+// changeRow is one line of list changes.
+type changeRow struct {
+	Change  string `json:"change"`
+	Meaning string `json:"meaning"`
+}
+
+// changeRows is the grammar of scenario.ParseChange, for people.
+var changeRows = []changeRow{
+	{"task=NAME policy=fifo|rr|other|batch|idle prio=N nice=N", "policy and priority of tasks: prio is rt_priority, 1 to 99"},
+	{"task=NAME policy=deadline runtime=µs deadline=µs period=µs", "SCHED_DEADLINE"},
+	{"task=NAME cpus=0-3,5", "the CPUs that they may use"},
+	{"task=NAME work=×0.5", "how much they have to do"},
+	{"task=NAME exit_normalize=off|rt|all", "what they become before they exit"},
+	{"remove task=NAME", "they are not there; whom they woke is woken all the same"},
+	{"irq=NAME policy=other prio=N cpus=0-3", "the thread of an interrupt, or where the interrupt goes"},
+	{"mutex=NAME pi=on|off", "priority inheritance"},
+	{"mutex=NAME held=×0.5", "how long locks are held; held=outside: the work is done without the lock"},
+	{"exit_teardown ×0.25", "how long it takes to free the memory of whoever exits"},
+	{"set NAME=VALUE", "a setting of the kernel (whylate list settings): sched_rt_runtime_us, fair_server_runtime_ns, …"},
+	{"kernel=PROFILE", "another kernel (whylate list kernels)"},
+	{"cpus=N", "another number of CPUs"},
+}
+
+// newListChanges lists what --change takes.
+func newListChanges(std *streams) *cobra.Command {
+	return newListOf(std, "changes", "List the changes that --change takes",
+		"List the changes that --change of run and whatif takes, and that explain advises. NAME is a\nname, a pid, NAME/PID or a shell pattern; a value with blanks stands in double quotes.",
+		struct {
+			Schema  string      `json:"schema"`
+			Changes []changeRow `json:"changes"`
+		}{"whylate.changes/1", changeRows},
+		func(w io.Writer) {
+			fmt.Fprintln(w, "CHANGE\tMEANING")
+			for _, r := range changeRows {
+				fmt.Fprintf(w, "%s\t%s\n", r.Change, r.Meaning)
+			}
+		})
+}
+
 // newListSettings lists what run --change 'set …' takes.
 func newListSettings(std *streams) *cobra.Command {
 	rows := []settingRow{}

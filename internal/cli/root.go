@@ -51,6 +51,7 @@ func newRoot(std *streams) *cobra.Command {
 		newCase(std),
 		newGate(std),
 		newReplay(std),
+		newWhatif(std),
 		newDiff(std),
 		newList(std),
 		newVersion(),
