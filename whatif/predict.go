@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -13,7 +14,7 @@ import (
 // Changes of one set are made together. The options choose the waits, as for Explain. The study
 // is returned for who wants the events of a changed run. An error is also a change that makes no
 // sense for this recording; one that the kernel refuses is an answer.
-func Predict(src explain.Source, o explain.Options, sets [][]string) (*result.WhatIf, *Study, error) {
+func Predict(ctx context.Context, src explain.Source, o explain.Options, sets [][]string) (*result.WhatIf, *Study, error) {
 	whole := o.Progress
 	o.Progress = step(whole, 0, 2)
 	e, err := explain.Explain(src, o)
@@ -32,7 +33,7 @@ func Predict(src explain.Source, o explain.Options, sets [][]string) (*result.Wh
 	for i := range e.Late {
 		ids[i] = e.Late[i].ID
 	}
-	answers, errs := s.AskAll(sets, ids)
+	answers, errs := s.AskAll(ctx, sets, ids)
 	r := &result.WhatIf{Explain: *e, Changes: []result.Changed{}, Replay: replayed(l, s.Base), Assumed: assumed(l.Assumed)}
 	r.Schema = "whylate.whatif/1"
 	for i, a := range answers {

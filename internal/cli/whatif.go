@@ -110,7 +110,7 @@ func (w *whatifFlags) sets() [][]string {
 
 func askWhatif(cmd *cobra.Command, flags *whatifFlags, strict bool) question {
 	return func(src explain.Source, o explain.Options) (*answer, error) {
-		r, study, err := whatif.Predict(src, o, flags.sets())
+		r, study, err := whatif.Predict(cmd.Context(), src, o, flags.sets())
 		if err != nil {
 			return nil, err
 		}
