@@ -147,10 +147,12 @@ func (r *reader) attributes(s *script, t *Task) {
 	case s.birth != event.NoCPU:
 		t.CPUs = []event.CPU{s.birth}
 	}
-	if t.CPU == event.NoCPU && len(ran) > 0 {
+	if (t.CPU == event.NoCPU || int(t.CPU) >= r.l.CPUs) && len(ran) > 0 {
 		t.CPU = ran[0].CPU
 	}
-	t.CPU = max(t.CPU, 0)
+	if t.CPU < 0 || int(t.CPU) >= r.l.CPUs {
+		t.CPU = 0
+	}
 	if r.l.CPUs > 1 && len(ran) > 0 && !t.Stopper {
 		if s.birth != event.NoCPU {
 			r.guess.add(fairPinned)
