@@ -1,0 +1,317 @@
+package replay_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/internal/shared"
+)
+
+var update = flag.Bool("update", false, "write the tables of docs/fidelity.md")
+
+const fidelity = "../docs/fidelity.md"
+
+// match is a recorded wait and the predicted one; 0 is none.
+type match struct{ predicted, recorded event.Time }
+
+// hit: within 10 % of what was recorded, and nothing else.
+func (m match) hit() bool {
+	return m.predicted > 0 && m.recorded > 0 && 10*max(m.predicted-m.recorded, m.recorded-m.predicted) <= m.recorded
+}
+
+// row is what of one task and sort was predicted from one recording to another.
+type row struct {
+	kind, task, what string
+	list             []match
+}
+
+// matches brings together predicted and recorded figures of one task and sort, both in order of
+// time, so that they differ least in all: two may be a pair if they begin within near of each
+// other, and one that stays alone counts as much as two that have nothing in common. A pair
+// counts in the table where one of them is long enough.
+func matches(predicted, recorded []figure, near event.Time) (list []match) {
+	const alone = 1000
+	cost := func(i, j int) int64 {
+		p, r := predicted[i], recorded[j]
+		if apart := max(p.AtNS-r.AtNS, r.AtNS-p.AtNS); apart > int64(near) {
+			return 2*alone + 1
+		}
+		return max(p.NS-r.NS, r.NS-p.NS) * 2 * alone / max(p.NS, r.NS)
+	}
+	n, m := len(predicted), len(recorded)
+	least := make([][]int64, n+1) // of what is left from i and j on
+	for i := n; i >= 0; i-- {
+		least[i] = make([]int64, m+1)
+		for j := m; j >= 0; j-- {
+			switch {
+			case i == n || j == m:
+				least[i][j] = alone * int64(n-i+m-j)
+			default:
+				least[i][j] = min(least[i+1][j]+alone, least[i][j+1]+alone, least[i+1][j+1]+cost(i, j))
+			}
+		}
+	}
+	add := func(p, r int64) {
+		if max(p, r) >= int64(counts) {
+			list = append(list, match{event.Time(p), event.Time(r)})
+		}
+	}
+	for i, j := 0, 0; i < n || j < m; {
+		switch {
+		case j == m || i < n && least[i][j] == least[i+1][j]+alone:
+			add(predicted[i].NS, 0)
+			i++
+		case i == n || least[i][j] == least[i][j+1]+alone:
+			add(0, recorded[j].NS)
+			j++
+		default:
+			add(predicted[i].NS, recorded[j].NS)
+			i, j = i+1, j+1
+		}
+	}
+	return list
+}
+
+// rows sorts figures of both sides by task and sort. A watched task of which neither says
+// anything has a row too: that it is never late was predicted.
+func (p *pair) rows(predicted, recorded []figure) (list []row) {
+	for _, task := range strings.Fields(p.watch) {
+		n := len(list)
+		for _, what := range []string{"wakeup", "preempted", "yielded", "blocked"} {
+			of := func(list []figure) (out []figure) {
+				for _, f := range list {
+					if f.Task == task && f.What == what {
+						out = append(out, f)
+					}
+				}
+				return out
+			}
+			if m := matches(of(predicted), of(recorded), p.near); len(m) > 0 {
+				list = append(list, row{p.kind, task, what, m})
+			}
+		}
+		if len(list) == n {
+			list = append(list, row{kind: p.kind, task: task, what: "waits"})
+		}
+	}
+	return list
+}
+
+// long is from where on waits are counted once more: those of one round of work of another
+// task are many, and easily met.
+const long = 5 * ms
+
+// score is how many matches are hits, of those of which one side is at least floor.
+func score(list []match, floor event.Time) (hits, n int) {
+	for _, m := range list {
+		if max(m.predicted, m.recorded) < floor {
+			continue
+		}
+		n++
+		if m.hit() {
+			hits++
+		}
+	}
+	return hits, n
+}
+
+func ofText(hits, n int) string {
+	switch {
+	case n == 0:
+		return "–"
+	case hits == n:
+		return fmt.Sprintf("%d of %d", hits, n)
+	}
+	return fmt.Sprintf("**%d of %d**", hits, n)
+}
+
+// longestText is the longest of a side, in ms.
+func longestText(list []match, side func(match) event.Time) string {
+	var longest event.Time
+	for _, m := range list {
+		longest = max(longest, side(m))
+	}
+	if longest == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%d.%03d", longest/ms, longest%ms/us)
+}
+
+func (r *row) String() string {
+	h, n := score(r.list, counts)
+	hl, nl := score(r.list, long)
+	return fmt.Sprintf("%s %s | %s | %s | %s | %s", r.task, r.what, ofText(h, n), ofText(hl, nl),
+		longestText(r.list, func(m match) event.Time { return m.predicted }), longestText(r.list, func(m match) event.Time { return m.recorded }))
+}
+
+// committed is what was predicted before the recording was made.
+func (p *pair) committed(t *testing.T) []figure {
+	t.Helper()
+	text, err := os.ReadFile(p.room + p.to + ".prediction.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []figure
+	if err := json.Unmarshal(text, &list); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// scored are all rows of some pairs, with the lines of their table.
+type scored struct {
+	lines []string
+	rows  []row
+	now   []row // as the replay is today, where rows were committed before
+}
+
+// add compares what is said of a recording with it. before is what was committed.
+func (s *scored) add(t *testing.T, p *pair, from, to string, changes []string, before bool) {
+	t.Helper()
+	recorded, ok := p.recorded(t, to)
+	if !ok || p.file(t, from) == "" {
+		return
+	}
+	now := p.predicted(t, from, changes)
+	said, nowText := now, "–"
+	if before {
+		said = p.committed(t)
+		if nowText = "the same"; !slices.Equal(said, now) {
+			h, n := 0, 0
+			for _, r := range p.rows(now, recorded) {
+				a, b := score(r.list, counts)
+				h, n = h+a, n+b
+			}
+			nowText = ofText(h, n)
+		}
+		s.now = append(s.now, p.rows(now, recorded)...)
+	}
+	name := from + " → " + to
+	change := "`" + strings.Join(changes, "`, `") + "`"
+	for _, r := range p.rows(said, recorded) {
+		s.lines = append(s.lines, fmt.Sprintf("| %s | %s | %s | %s |", name, change, r.String(), nowText))
+		s.rows = append(s.rows, r)
+		name, change, nowText = "", "", ""
+	}
+}
+
+const pairHead = "| from → to | change | waits | > 1 ms: within 10 % | > 5 ms: within 10 % | longest predicted (ms) | recorded (ms) | the replay now, > 1 ms |\n|---|---|---|---|---|---|---|---|\n"
+
+// summary are the errors by mechanism: what an answer of whatif says of itself.
+func summary(b *strings.Builder, rows []row) {
+	b.WriteString("| mechanism | waits | within 10 % | of > 5 ms | error in the median | at p90 |\n|---|---|---|---|---|---|\n")
+	var kinds []string
+	for _, r := range rows {
+		if !slices.Contains(kinds, r.kind) {
+			kinds = append(kinds, r.kind)
+		}
+	}
+	slices.Sort(kinds)
+	for _, k := range kinds {
+		var all []match
+		for _, r := range rows {
+			if r.kind == k {
+				all = append(all, r.list...)
+			}
+		}
+		h, n := score(all, counts)
+		hl, nl := score(all, long)
+		fmt.Fprintf(b, "| %s | %d | %s | %s | %s | %s |\n", k, n, ofText(h, n), ofText(hl, nl), errorText(all, 500), errorText(all, 900))
+	}
+}
+
+// errorText is a percentile of the errors, in percent of what was recorded; a wait that one
+// side does not have is wholly wrong.
+func errorText(list []match, perMille int) string {
+	if len(list) == 0 {
+		return "–"
+	}
+	var wrong []int64
+	for _, m := range list {
+		e := int64(1000)
+		if m.recorded > 0 {
+			e = min(e, int64(max(m.predicted-m.recorded, m.recorded-m.predicted)*1000/m.recorded))
+		}
+		wrong = append(wrong, e)
+	}
+	slices.SortFunc(wrong, cmp.Compare[int64])
+	e := wrong[min(len(wrong)-1, len(wrong)*perMille/1000)]
+	return fmt.Sprintf("%d.%d %%", e/10, e%10)
+}
+
+// inDocument compares what a test says with the place of docs/fidelity.md that has its name.
+func inDocument(t *testing.T, place, says string) {
+	t.Helper()
+	t.Logf("\n%s", says)
+	text, err := os.ReadFile(fidelity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, end := "<!-- "+place+": begin -->\n", "<!-- "+place+": end -->"
+	head, rest, ok := strings.Cut(string(text), begin)
+	if !ok {
+		t.Fatalf("%s has no place for %s", fidelity, place)
+	}
+	have, tail, _ := strings.Cut(rest, end)
+	if *update {
+		if err := os.WriteFile(fidelity, []byte(head+begin+says+end+tail), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if have != says {
+		t.Errorf("%s of %s are others; -update writes them", place, fidelity)
+	}
+}
+
+// TestPairs scores the predictions from one recording of the tree to another, those that were
+// committed before the other was made, and the way back, which was not.
+func TestPairs(t *testing.T) {
+	var first, back scored
+	for i := range pairs {
+		p := &pairs[i]
+		switch {
+		case p.room == pairsRoom:
+			first.add(t, p, p.from, p.to, p.change, true)
+		case p.room == oldRoom:
+			back.add(t, p, p.from, p.to, p.change, false)
+		}
+		if p.back != nil && !strings.HasPrefix(p.room, sharedRoom) {
+			back.add(t, p, p.to, p.from, p.back, false)
+		}
+	}
+	var b strings.Builder
+	b.WriteString("Committed before the second was recorded:\n\n" + first.table())
+	b.WriteString("The errors of these, by mechanism:\n\n")
+	summary(&b, first.rows)
+	b.WriteString("\nThe same by the replay as it is now:\n\n")
+	summary(&b, first.now)
+	b.WriteString("\nAfter the fact: the way back, and recordings that were there before there was a replay:\n\n" + back.table())
+	summary(&b, back.rows)
+	inDocument(t, "pairs", b.String())
+}
+
+func (s *scored) table() string { return pairHead + strings.Join(s.lines, "\n") + "\n\n" }
+
+// TestSharedPairs scores both ways between the recordings that the project began with.
+func TestSharedPairs(t *testing.T) {
+	shared.Path(t, sharedRoom)
+	var s scored
+	for i := range pairs {
+		if p := &pairs[i]; strings.HasPrefix(p.room, sharedRoom) {
+			s.add(t, p, p.from, p.to, p.change, false)
+			if p.back != nil {
+				s.add(t, p, p.to, p.from, p.back, false)
+			}
+		}
+	}
+	var b strings.Builder
+	b.WriteString(s.table())
+	summary(&b, s.rows)
+	inDocument(t, "shared pairs", b.String())
+}
