@@ -109,6 +109,9 @@ func (r *reader) rtBandwidth() {
 		set("sched_rt_period_us", int64(p/1000))
 	}
 	least, most, ok := r.a.RTRuntime()
+	if event.Time(most) < r.mostRT() {
+		ok = false // only likely, and more was used at a stretch
+	}
 	switch {
 	case ok && usual > least && usual <= most:
 		if usual != r.x.Facts.RTRuntime {
