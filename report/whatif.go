@@ -61,7 +61,7 @@ func (p *printer) changed(r *result.WhatIf, c *result.Changed) {
 	}
 	p.line("\n%s", p.bold(p.text(p.foretold(r, c))))
 	p.predictedWaits(r, c)
-	p.changedTasks(c)
+	p.changedTasks(r, c)
 	if slices.ContainsFunc(c.Harm, func(h result.Harm) bool { return p.Verbose || !h.Kernel }) {
 		p.line("")
 		p.harm("", c.Harm)
@@ -131,13 +131,20 @@ func (p *printer) predictedWaits(r *result.WhatIf, c *result.Changed) {
 	}
 }
 
-// changedTasks prints the waits of each task before and after. Without All deadline and
-// real-time tasks alone, since nothing is promised for others.
-func (p *printer) changedTasks(c *result.Changed) {
+// changedTasks prints the waits of each task before and after. Without All that are the deadline
+// and real-time tasks that were asked about or are harmed: nothing is promised for others.
+func (p *printer) changedTasks(r *result.WhatIf, c *result.Changed) {
+	asked := make(map[int32]bool)
+	for i := range c.Late {
+		asked[r.Late[i].PID] = true
+	}
+	for i := range c.Harm {
+		asked[c.Harm[i].PID] = true
+	}
 	rows := [][]string{{"TASK", "AS", "P50", "P99", "MAX", "RECORDED P99", "RECORDED MAX", "LATE JOBS"}}
 	for i := range c.Tasks {
 		t := &c.Tasks[i]
-		if !p.All && t.Class != "rt" && t.Class != "dl" {
+		if !p.All && (t.Class != "rt" && t.Class != "dl" || !asked[t.PID]) {
 			continue
 		}
 		jobs := ""

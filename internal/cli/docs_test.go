@@ -51,9 +51,12 @@ func checkDocument(t *testing.T, doc string) int {
 	}
 	examples, lines := findExamples(string(text))
 	changed := false
+	outputs := make([][]string, len(examples)) // in order: one may read what another wrote
+	for i, e := range examples {
+		outputs[i] = runExample(t, e)
+	}
 	for i := len(examples) - 1; i >= 0; i-- { // from the end, so that line numbers stay right
-		e := examples[i]
-		got := runExample(t, e)
+		e, got := examples[i], outputs[i]
 		if matches(e.want, got) {
 			continue
 		}
