@@ -49,6 +49,8 @@ func TestWhatCausesSuggest(t *testing.T) {
 		{"with more CPUs", voluntary, ctl, of("higher_prio", "hog", 12, 39), []string{"task=ctl policy=fifo prio=61", "task=hog policy=fifo prio=49", "task=hog cpus=1-3", "task=ctl cpus=3"}},
 		{"two tasks have the name", rt61, ctl, of("higher_prio", "two", 13, 29), []string{"task=ctl policy=fifo prio=71", "task=two/13 policy=fifo prio=49", "task=ctl cpus=3"}},
 		{"a name with a blank", rt61, ctl, of("higher_prio", "Web Content", 19, 39), []string{"task=ctl policy=fifo prio=61", `task="Web Content" policy=fifo prio=49`, "task=ctl cpus=3"}},
+		{"the thread of an interrupt", rt61, ctl, of("higher_prio", "irq/14-ahci", 15, 48), []string{"task=ctl policy=fifo prio=52", "irq=14-ahci policy=fifo prio=49", "irq=14-ahci policy=other", "task=ctl cpus=3"}},
+		{"it used the budget up", rt61, ctl, of("rt_throttled", "irq/14-ahci", 15, 49), []string{"irq=14-ahci policy=other", "set sched_rt_runtime_us=95000 sched_rt_period_us=100000", "set sched_rt_runtime_us=975000", "set sched_rt_runtime_us=-1", "task=ctl cpus=3"}},
 		{"a thread of the kernel stays as it is", voluntary, ctl, of("higher_prio", "ktimers/0", 16, 39), []string{"task=ctl policy=fifo prio=61", "task=ctl cpus=3"}},
 		{"nobody comes before the stopper", rt61, ctl, of("higher_prio", "migration/0", 20, 0), nil},
 		{"nor before a deadline task", rt61, ctl, of("higher_prio", "dl", 18, -1), []string{"task=dl policy=fifo prio=49", "task=ctl cpus=3"}},

@@ -108,6 +108,15 @@ func (k *Known) pattern(comm string, pid int32) string {
 	return fmt.Sprintf("%s/%d", scenario.PatternOf(comm), pid)
 }
 
+// change is the beginning of a change of a task. The thread of an interrupt is named by that:
+// its number is in its name, so nobody else has it.
+func (k *Known) change(comm string, pid int32) string {
+	if name, ok := strings.CutPrefix(comm, "irq/"); ok && kernel.IsIRQThread(comm) {
+		return "irq=" + quoted(scenario.PatternOf(name))
+	}
+	return "task=" + quoted(k.pattern(comm, pid))
+}
+
 // otherCPUs lists the CPUs beside c as taskset and smp_affinity_list want them: 0,2-3. "":
 // there is none.
 func (k *Known) otherCPUs(c int32) string {

@@ -57,7 +57,7 @@ func suggestFairServer(a *asked) []Candidate {
 	if a.cause.PID >= 0 && !kernel.IsKernelThread(a.cause.Comm) {
 		if cpus := k.otherCPUs(a.late.CPU); cpus != "" {
 			list = append(list, Candidate{Text: fmt.Sprintf("%s kept off CPU %d", a.cause.Comm, a.late.CPU),
-				Change: fmt.Sprintf("task=%s cpus=%s", a.culprit(), cpus)})
+				Change: a.culprit() + " cpus=" + cpus})
 		}
 	}
 	list = append(list, Candidate{Text: "no fair server", Change: "set fair_server_runtime_ns=0"})
@@ -85,7 +85,7 @@ func suggestDLThrottled(a *asked) []Candidate {
 			continue
 		}
 		list = append(list, Candidate{Text: fmt.Sprintf("%s with a runtime of %d µs", a.late.Comm, more/1000),
-			Change: fmt.Sprintf("task=%s policy=deadline runtime=%d deadline=%d period=%d", a.victim(), more/1000, deadline/1000, period/1000)})
+			Change: fmt.Sprintf("%s policy=deadline runtime=%d deadline=%d period=%d", a.victim(), more/1000, deadline/1000, period/1000)})
 	}
 	return list
 }

@@ -1,7 +1,5 @@
 package whatif
 
-import "fmt"
-
 // suggestExit: nobody waits for a dying task's memory, so it may give that back at the
 // priority of ordinary tasks. It does so if it gives up its priority before it exits; a task
 // that crashes or is killed cannot, which is why changes of the kernel were proposed.
@@ -14,7 +12,7 @@ func suggestExit(a *asked) []Candidate {
 		how = "all" // the other change forgets deadline tasks
 	}
 	list := []Candidate{{Text: a.cause.Comm + " drops to SCHED_OTHER before it exits",
-		Change: fmt.Sprintf("task=%s exit_normalize=%s", a.culprit(), how)}}
+		Change: "task=" + a.holder() + " exit_normalize=" + how}}
 	if n := realTime(a.cause.Prio); n > 0 {
 		list = append(list, a.raised(n+1)...)
 	}

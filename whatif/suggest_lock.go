@@ -9,7 +9,7 @@ func suggestBoosted(a *asked) []Candidate {
 		return nil
 	}
 	return []Candidate{
-		{Text: fmt.Sprintf("%s works outside of the lock (move the section)", a.cause.Comm), Change: fmt.Sprintf("mutex=%s held=outside", a.culprit())},
-		{Text: fmt.Sprintf("%s holds the lock for half as long (shorten the section)", a.cause.Comm), Change: fmt.Sprintf("mutex=%s held=×0.5", a.culprit())},
+		{Text: fmt.Sprintf("%s works outside of the lock (move the section)", a.cause.Comm), Change: "mutex=" + a.holder() + " held=outside"},
+		{Text: fmt.Sprintf("%s holds the lock for half as long (shorten the section)", a.cause.Comm), Change: "mutex=" + a.holder() + " held=×0.5"},
 	}
 }

@@ -44,7 +44,7 @@ func suggestSamePrio(a *asked) []Candidate {
 	list := append(a.raised(n+1), a.lowered()...)
 	if t := a.known.task(a.cause.Comm, a.cause.PID); t != nil && t.Attr.Policy == sched.FIFO {
 		list = append(list, Candidate{Text: a.cause.Comm + " as SCHED_RR, which gives way after its turn",
-			Change: fmt.Sprintf("task=%s policy=rr prio=%d", a.culprit(), n)})
+			Change: fmt.Sprintf("%s policy=rr prio=%d", a.culprit(), n)})
 	}
 	return append(list, a.apart()...)
 }
@@ -60,7 +60,7 @@ func (a *asked) raised(n int) []Candidate {
 		word = "rr"
 	}
 	return []Candidate{{Text: fmt.Sprintf("%s at RT %d", a.late.Comm, n),
-		Change: fmt.Sprintf("task=%s policy=%s prio=%d", a.victim(), word, n)}}
+		Change: fmt.Sprintf("%s policy=%s prio=%d", a.victim(), word, n)}}
 }
 
 // lowered is the culprit below the waiter. Threads of the kernel are left as they are: who
@@ -69,17 +69,21 @@ func (a *asked) lowered() []Candidate {
 	if kernel.IsKernelThread(a.cause.Comm) {
 		return nil
 	}
-	if n := realTime(a.late.Prio) - 1; n > 0 {
-		return []Candidate{{Text: fmt.Sprintf("%s at RT %d", a.cause.Comm, n),
-			Change: fmt.Sprintf("task=%s policy=fifo prio=%d", a.culprit(), n)}}
+	n := realTime(a.late.Prio) - 1
+	if n <= 0 {
+		return a.ordinary()
 	}
-	return a.ordinary()
+	list := []Candidate{{Text: fmt.Sprintf("%s at RT %d", a.cause.Comm, n), Change: fmt.Sprintf("%s policy=fifo prio=%d", a.culprit(), n)}}
+	if kernel.IsIRQThread(a.cause.Comm) {
+		list = append(list, a.ordinary()...) // nobody promised its device a priority
+	}
+	return list
 }
 
 // ordinary is the culprit as SCHED_OTHER.
 func (a *asked) ordinary() []Candidate {
 	return []Candidate{{Text: a.cause.Comm + " as SCHED_OTHER",
-		Change: fmt.Sprintf("task=%s policy=other", a.culprit())}}
+		Change: a.culprit() + " policy=other"}}
 }
 
 // apart puts the culprit on other CPUs than the one where the waiter was queued, or the waiter
@@ -89,7 +93,7 @@ func (a *asked) apart() []Candidate {
 	if !kernel.IsKernelThread(a.cause.Comm) && a.cause.Prio >= 0 && a.cause.PID >= 0 {
 		if cpus := a.known.otherCPUs(a.late.CPU); cpus != "" {
 			list = append(list, Candidate{Text: fmt.Sprintf("%s kept off CPU %d", a.cause.Comm, a.late.CPU),
-				Change: fmt.Sprintf("task=%s cpus=%s", a.culprit(), cpus)})
+				Change: a.culprit() + " cpus=" + cpus})
 		}
 	}
 	return append(list, a.elsewhere()...)
@@ -111,8 +115,12 @@ func (a *asked) elsewhere() []Candidate {
 	}
 	c := a.late.IdleElsewhere[best].CPU
 	return []Candidate{{Text: fmt.Sprintf("%s on CPU %d, which was idle", a.late.Comm, c),
-		Change: fmt.Sprintf("task=%s cpus=%d", a.victim(), c)}}
+		Change: fmt.Sprintf("%s cpus=%d", a.victim(), c)}}
 }
 
-func (a *asked) culprit() string { return quoted(a.known.pattern(a.cause.Comm, a.cause.PID)) }
-func (a *asked) victim() string  { return quoted(a.known.pattern(a.late.Comm, a.late.PID)) }
+// culprit and victim are the beginnings of changes of the two.
+func (a *asked) culprit() string { return a.known.change(a.cause.Comm, a.cause.PID) }
+func (a *asked) victim() string  { return a.known.change(a.late.Comm, a.late.PID) }
+
+// holder is the culprit as it names a lock, or who dies.
+func (a *asked) holder() string { return quoted(a.known.pattern(a.cause.Comm, a.cause.PID)) }
