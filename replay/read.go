@@ -9,6 +9,7 @@ import (
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/latency"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/timeline"
 )
 
@@ -23,6 +24,8 @@ type Options struct {
 	// Kernel, unless empty, is the release to believe instead of what the trace says; text
 	// traces do not say it.
 	Kernel string
+	// Snapshot is the machine that was recorded; nil: the one that belongs to the trace, if any.
+	Snapshot *sysinfo.Snapshot
 	// Progress, where set, is told from time to time how much of the whole is done.
 	Progress func(done, total int64)
 }
@@ -62,6 +65,9 @@ func Read(src Input, o Options) (*Load, error) {
 	k.finish()
 
 	r := newReader(x, a, k)
+	if r.snap = o.Snapshot; r.snap == nil {
+		r.snap = sysinfo.Of(src)
+	}
 	r.l.Info, r.l.Names = info, names
 	r.tr = timeline.NewTracker(info.Machine, names)
 	r.lt = latency.NewTracker(r.tr, r.wait)

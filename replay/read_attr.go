@@ -136,9 +136,6 @@ func (r *reader) attributes(s *script, t *Task) {
 		t.AttrBy = Assumed
 	}
 	t.Stopper = s.first == 0 && kernel.IsStopper(comm)
-	if !t.Stopper && len(s.ops) > 0 {
-		r.policy(s, t)
-	}
 	ran := r.x.Tasks[s.id].RanOn
 	t.CPUsBy = Assumed
 	switch {
@@ -153,7 +150,14 @@ func (r *reader) attributes(s *script, t *Task) {
 	if t.CPU < 0 || int(t.CPU) >= r.l.CPUs {
 		t.CPU = 0
 	}
-	if r.l.CPUs > 1 && len(ran) > 0 && !t.Stopper {
+	snap := r.snapshotOf(s, comm)
+	if snap != nil {
+		r.fromSnapshot(s, t, snap)
+	}
+	if !t.Stopper && len(s.ops) > 0 && (snap == nil || policyByName[snap.Policy] == sched.Normal) {
+		r.policy(s, t)
+	}
+	if r.l.CPUs > 1 && len(ran) > 0 && !t.Stopper && t.CPUsBy != FromSnapshot {
 		if s.birth != event.NoCPU {
 			r.guess.add(fairPinned)
 		} else {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/sched"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/timeline"
 )
 
@@ -56,7 +57,7 @@ func (r *reader) deadlines() {
 		if s.first.Deadline() {
 			s.attr, used = &attr, true
 		}
-		if used {
+		if snap := r.snapshotOf(s, r.x.Names.String(r.tr.Task(s.id).Comm)); used && (snap == nil || snap.Policy != sysinfo.Deadline) {
 			r.guess.add(deadlineSeen)
 		}
 	}

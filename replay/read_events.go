@@ -7,6 +7,7 @@ import (
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/latency"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/timeline"
 )
 
@@ -18,6 +19,7 @@ type reader struct {
 	tr   *timeline.Tracker
 	lt   *latency.Tracker
 	l    *Load
+	snap *sysinfo.Snapshot // nil: none
 
 	cpus  []cpuReader
 	tasks []script // as Load.Tasks

@@ -38,6 +38,7 @@ func (r *reader) machine() {
 		l.Values = append(l.Values, scenario.Value{Name: "highres", To: "off"})
 	}
 	r.rtBandwidth()
+	r.settings()
 	r.rtPeriod()
 }
 
@@ -98,6 +99,11 @@ func (r *reader) tickPhase() (event.Time, bool) {
 func (r *reader) rtBandwidth() {
 	if r.x.Facts.RTThrottling != kernel.Yes {
 		return
+	}
+	if r.snap != nil {
+		if _, known := r.snap.Number("sched_rt_runtime_us"); known {
+			return
+		}
 	}
 	set := func(name string, us int64) {
 		r.l.Values = append(r.l.Values, scenario.Value{Name: name, To: strconv.FormatInt(us, 10)})

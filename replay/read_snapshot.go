@@ -1,0 +1,130 @@
+package replay
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
+	"github.com/whylate/whylate/scenario"
+	"github.com/whylate/whylate/sched"
+	"github.com/whylate/whylate/sysinfo"
+)
+
+// preemptModels are the kernel's words for its preemption models, as the setting preempt has them.
+var preemptModels = map[string]kernel.Preempt{"none": kernel.PreemptNone, "voluntary": kernel.PreemptVoluntary,
+	"full": kernel.PreemptFull, "rt": kernel.PreemptRT}
+
+// elsewhere are settings that a load has fields for, or that need what it has not: control groups.
+var elsewhere = []string{"HZ", "preempt", "RT_GROUP_SCHED", "exit_normalize"}
+
+// settings takes over what the snapshot knows of the kernel's settings and features. What the model
+// does not know, or its kernel would refuse, is left out and counted.
+func (r *reader) settings() {
+	snap := r.snap
+	if snap == nil {
+		return
+	}
+	if word, ok := snap.Setting("preempt"); ok {
+		if p, known := preemptModels[word]; known {
+			r.l.Preempt = p
+		}
+	}
+	for _, s := range snap.Settings {
+		r.setting(s.Name, s.Value)
+	}
+	for _, f := range snap.Features {
+		value := "off"
+		if f.On {
+			value = "on"
+		}
+		r.setting(f.Name, value)
+	}
+	if len(snap.CPUs) > 0 && snap.CPUs[0].FairServer != nil && r.x.Facts.FairServer == kernel.Yes {
+		server := snap.CPUs[0].FairServer
+		same := !slices.ContainsFunc(snap.CPUs, func(c sysinfo.CPU) bool { return c.FairServer == nil || *c.FairServer != *server })
+		if _, told := snap.Setting("fair_server_runtime_ns"); same && !told {
+			r.setting("fair_server_runtime_ns", strconv.FormatInt(server.RuntimeNS, 10))
+			r.setting("fair_server_period_ns", strconv.FormatInt(server.PeriodNS, 10))
+		}
+	}
+}
+
+// setting adds a value if the model's kernel takes it.
+func (r *reader) setting(name, value string) {
+	if slices.Contains(elsewhere, name) || !slices.ContainsFunc(scenario.Settings(), func(s scenario.Setting) bool { return s.Name == name }) {
+		return
+	}
+	v := scenario.Value{Name: name, To: value}
+	i := slices.IndexFunc(r.l.Values, func(v scenario.Value) bool { return v.Name == name })
+	if i >= 0 {
+		r.l.Values[i] = v // the snapshot knows better than what events seem to show
+		return
+	}
+	p := scenario.Plan{Name: "replay", Kernel: r.l.Kernel, CPUs: r.l.CPUs, Values: append(slices.Clone(r.l.Values), v)}
+	if _, err := p.Setup(); err != nil {
+		r.guess.add(settingRefused)
+		return
+	}
+	r.l.Values = append(r.l.Values, v)
+}
+
+// snapshotOf is what the snapshot says of s: it must have lived then.
+func (r *reader) snapshotOf(s *script, comm string) *sysinfo.Task {
+	if r.snap == nil {
+		return nil
+	}
+	t := r.snap.Task(int32(r.tr.Task(s.id).PID))
+	if t == nil || t.Comm != comm && s.begin == BeginNew {
+		return nil
+	}
+	return t
+}
+
+// policyByName are the scheduler's numbers.
+var policyByName = map[string]sched.Policy{sysinfo.Other: sched.Normal, sysinfo.FIFO: sched.FIFO, sysinfo.RR: sched.RR,
+	sysinfo.Batch: sched.Batch, sysinfo.Idle: sched.Idle, sysinfo.Deadline: sched.Deadline}
+
+// fromSnapshot fills in what a priority does not tell: the policy, the parameters of a deadline
+// task and the affinity. At another time the task may have had another priority: then only what
+// fits is taken.
+func (r *reader) fromSnapshot(s *script, t *Task, snap *sysinfo.Task) {
+	policy, known := policyByName[snap.Policy]
+	fill := func(a *sched.Attr) bool {
+		switch {
+		case !known:
+			return false
+		case policy == sched.Deadline && a.Policy == sched.Deadline:
+			a.Runtime, a.Deadline, a.Period = event.Time(snap.RuntimeNS), event.Time(snap.DeadlineNS), event.Time(snap.PeriodNS)
+		case (policy == sched.FIFO || policy == sched.RR) && (a.Policy == sched.FIFO || a.Policy == sched.RR) && a.Priority == snap.Priority:
+			a.Policy = policy
+		case (policy == sched.Batch || policy == sched.Idle) && a.Policy == sched.Normal && a.Nice == snap.Nice:
+			a.Policy = policy
+		default:
+			return a.Policy == policy
+		}
+		return true
+	}
+	if fill(&t.Attr) {
+		t.AttrBy = FromSnapshot
+	}
+	for i := range s.ops {
+		if op := &s.ops[i]; op.Kind == OpAttr && fill(&op.Attr) {
+			op.By = FromSnapshot
+		}
+	}
+	for i := range s.in {
+		if op := &s.in[i].op; op.Kind == OpAttr && fill(&op.Attr) {
+			op.By = FromSnapshot
+		}
+	}
+	if s.birth != event.NoCPU {
+		return // a fair task is kept where it was seen
+	}
+	t.CPUs, t.CPUsBy = nil, FromSnapshot
+	for _, c := range snap.CPUs {
+		if int(c) < r.l.CPUs {
+			t.CPUs = append(t.CPUs, event.CPU(c))
+		}
+	}
+}
