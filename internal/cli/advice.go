@@ -22,6 +22,18 @@ func (f *adviceFlags) register(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("advice", "no-advice")
 }
 
+// ask is askExplain with advice.
+func (f *adviceFlags) ask(ctx context.Context, src explain.Source, o explain.Options) (*answer, error) {
+	a, err := askExplain(src, o)
+	if err != nil {
+		return nil, err
+	}
+	r := a.value.(*result.Explain)
+	err = f.advise(ctx, src, &o, r)
+	a.diagnostics = r.Diagnostics
+	return a, err
+}
+
 // mostAdvised is how many events a trace has at most that is replayed without being asked.
 const mostAdvised = 1_000_000
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -45,7 +46,9 @@ kernel 6.1. --save writes that trace to a file, to try the other verbs on.`,
 			}
 			o := explain.Options{File: "demo.dat", Tasks: []string{demo.Task}, From: event.NoTime, To: event.NoTime,
 				By: explain.ByTask, Evidence: out.verbose}
-			return std.answerFrom(cmd, src, &out, o, askDemo)
+			return std.answerFrom(cmd, src, &out, o, func(src explain.Source, o explain.Options) (*answer, error) {
+				return askDemo(cmd.Context(), src, o)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&save, "save", "", "write the trace to `FILE` and explain nothing")
@@ -54,9 +57,9 @@ kernel 6.1. --save writes that trace to a file, to try the other verbs on.`,
 	return cmd
 }
 
-// askDemo is askExplain with an introduction for people.
-func askDemo(src explain.Source, o explain.Options) (*answer, error) {
-	a, err := askExplain(src, o)
+// askDemo is what explain asks, with an introduction for people.
+func askDemo(ctx context.Context, src explain.Source, o explain.Options) (*answer, error) {
+	a, err := (&adviceFlags{}).ask(ctx, src, o)
 	if err != nil {
 		return nil, err
 	}

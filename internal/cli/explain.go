@@ -9,7 +9,6 @@ import (
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/explain"
 	"github.com/whylate/whylate/report"
-	"github.com/whylate/whylate/result"
 )
 
 const explainLong = `Tell each late wait of a trace with causes that sum to it.
@@ -58,14 +57,7 @@ func newExplain(std *streams) *cobra.Command {
 				o.Floor = textFloor
 			}
 			return std.answer(cmd, args, &in, &out, o, func(src explain.Source, o explain.Options) (*answer, error) {
-				a, err := askExplain(src, o)
-				if err != nil {
-					return nil, err
-				}
-				r := a.value.(*result.Explain)
-				err = flags.advise(cmd.Context(), src, &o, r)
-				a.diagnostics = r.Diagnostics
-				return a, err
+				return flags.ask(cmd.Context(), src, o)
 			})
 		},
 	}
