@@ -114,6 +114,7 @@ const (
 	OpLock                 // take mutex Ref, or wait for it: its holder may be raised meanwhile
 	OpUnlock               // give mutex Ref to who waits first
 	OpExit                 // end
+	OpServed               // the thread of an interrupt is through with one, and the next came before it slept
 )
 
 // Sleeps reports whether an operation ends with a wake, where it does not find that what it
@@ -183,7 +184,7 @@ type After struct {
 	// Task is the index of who goes to sleep then: the thread of the line at the end of a
 	// service, or who asked for the transfer. −1: it is the exit of the handler before.
 	Task  int
-	Slept event.Time // which sleep that is: Op.Slept
+	Slept event.Time // which sleep, or OpServed, that is: Op.Slept
 	Gap   event.Time // what the device takes from there on
 }
 

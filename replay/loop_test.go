@@ -14,11 +14,11 @@ import (
 	"github.com/whylate/whylate/trace"
 )
 
-// throttleRecording runs the case's scenario with changes and writes what it leaves to a file, as
-// somebody would record it.
-func throttleRecording(t *testing.T, changes ...string) *trace.File {
+// throttleRecording runs a scenario of the case with changes and writes what it leaves to a file,
+// as somebody would record it.
+func throttleRecording(t *testing.T, file string, changes ...string) *trace.File {
 	t.Helper()
-	p, err := scenario.Open("../cases/throttle/ladder.json", scenario.Options{})
+	p, err := scenario.Open("../cases/throttle/"+file, scenario.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,13 +174,17 @@ func near(want, got event.Time) bool {
 	return d <= max(want/20, 20*us)
 }
 
-// compareLoops holds a replay to a run of the model. A replay has only the transfers that were
-// recorded, so the first of both are compared.
-func compareLoops(t *testing.T, what string, want, got *loopMeasures) {
+// compareLoops holds a replay to a run of the model. A replay has only the rounds and transfers
+// that were recorded, and each run its own end, so the first of both are compared.
+// Windows may differ by off: that real-time tasks have used their runtime is found out at a tick,
+// and with a budget for which the recording has no window it may be the tick before or after.
+func compareLoops(t *testing.T, what string, want, got *loopMeasures, off event.Time) {
 	t.Helper()
-	if len(want.app) < 200 || len(got.app) < len(want.app)-1 || len(got.app) > len(want.app)+1 {
+	rounds := min(len(want.app), len(got.app))
+	if rounds < 200 {
 		t.Fatalf("%s: the application was woken %d times, in the model's run %d times", what, len(got.app), len(want.app))
 	}
+	want.app, got.app = want.app[:rounds], got.app[:rounds]
 	wantP99, wantMax := longest(want.app)
 	gotP99, gotMax := longest(got.app)
 	if !near(wantP99, gotP99) || !near(wantMax, gotMax) {
@@ -202,7 +206,7 @@ func compareLoops(t *testing.T, what string, want, got *loopMeasures) {
 		t.Errorf("%s: real-time tasks were kept out %d times, in the model's run %d times", what, len(got.darks), len(want.darks))
 	}
 	for i := range windows {
-		if !near(want.darks[i], got.darks[i]) {
+		if d := got.darks[i] - want.darks[i]; !near(want.darks[i], got.darks[i]) && max(d, -d) > off {
 			t.Errorf("%s: real-time tasks were kept out for %d ns the time %d, in the model's run for %d", what, got.darks[i], i, want.darks[i])
 		}
 	}
@@ -213,25 +217,31 @@ func compareLoops(t *testing.T, what string, want, got *loopMeasures) {
 
 // TestTheThreadOfAClosedLoopDeviceBecomesFair, and the other way round: predicted from a
 // recording of the case throttle's transfer, it is what the model's own run does. The card
-// raises its interrupt 28 µs after it was served: throttled, it waits; fair, it does not.
+// raises its interrupt 28 µs, 14.4 µs or at once after it was served: throttled, it waits;
+// fair, it does not. So do other budgets than the recorded one.
 func TestTheThreadOfAClosedLoopDeviceBecomesFair(t *testing.T) {
 	const runtime = "set sched_rt_runtime_us=950000"
-	fifo := throttleRecording(t, runtime)
-	other := throttleRecording(t, runtime, "irq=14-pata policy=other")
-	asFIFO, asOther := recordedMeasures(t, fifo), recordedMeasures(t, other)
-	if len(asFIFO.darks) < 5 || len(asOther.darks) != 0 {
-		t.Fatalf("the model's runs have %d and %d windows: there is nothing to predict", len(asFIFO.darks), len(asOther.darks))
+	for _, file := range []string{"ladder.json", "ladder-fast.json", "ladder-full.json"} {
+		fifo := throttleRecording(t, file, runtime)
+		other := throttleRecording(t, file, runtime, "irq=14-pata policy=other")
+		asFIFO, asOther := recordedMeasures(t, fifo), recordedMeasures(t, other)
+		if len(asFIFO.darks) < 5 || len(asOther.darks) != 0 {
+			t.Fatalf("%s: the model's runs have %d and %d windows: there is nothing to predict", file, len(asFIFO.darks), len(asOther.darks))
+		}
+		compareLoops(t, file+": fifo, unchanged", asFIFO, replayedMeasures(t, fifo), 0)
+		compareLoops(t, file+": other, unchanged", asOther, replayedMeasures(t, other), 0)
+		compareLoops(t, file+": fifo made other", asOther, replayedMeasures(t, fifo, "irq=14-pata policy=other"), 0)
+		compareLoops(t, file+": other made fifo", asFIFO, replayedMeasures(t, other, "irq=14-pata policy=fifo prio=22"), 0)
+		for _, set := range []string{"set sched_rt_runtime_us=900000", "set sched_rt_runtime_us=970000", "set sched_rt_runtime_us=-1"} {
+			compareLoops(t, file+": "+set, recordedMeasures(t, throttleRecording(t, file, set)), replayedMeasures(t, fifo, set), 1010*us)
+		}
 	}
-	compareLoops(t, "fifo, unchanged", asFIFO, replayedMeasures(t, fifo))
-	compareLoops(t, "other, unchanged", asOther, replayedMeasures(t, other))
-	compareLoops(t, "fifo made other", asOther, replayedMeasures(t, fifo, "irq=14-pata policy=other"))
-	compareLoops(t, "other made fifo", asFIFO, replayedMeasures(t, other, "irq=14-pata policy=fifo prio=22"))
 }
 
 // TestTheDeviceOfTheCaseIsClosedLoop: all interrupts but the first of each transfer, which dd
 // asks for, and nobody waits for time that is not of the load.
 func TestTheDeviceOfTheCaseIsClosedLoop(t *testing.T) {
-	l, err := Read(throttleRecording(t, "set sched_rt_runtime_us=950000"), Options{})
+	l, err := Read(throttleRecording(t, "ladder.json", "set sched_rt_runtime_us=950000"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -111,6 +111,8 @@ func (r *reader) push(ev *event.Event, step timeline.Step) {
 				r.fork(ev, s)
 			}
 		}
+	case event.IRQHandlerEntry:
+		r.served(ev)
 	case event.SchedPISetprio:
 		r.setprio(ev, step)
 	case event.SchedStatRuntime:

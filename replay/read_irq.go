@@ -16,7 +16,8 @@ type lineReader struct {
 	lines  []Line
 	known  map[lineKey]int   // looked up only
 	sleeps map[int][]sleepOp // by task, looked up only
-	spans  [][]interrupt     // by CPU, those of interrupts and softirqs in interrupt context, in order
+	asks   []ask
+	spans  [][]interrupt // by CPU, those of interrupts and softirqs in interrupt context, in order
 }
 
 // lineKey is what interrupts of one line have in common.
@@ -63,6 +64,7 @@ func readLines(r *reader, tasks []Task) []Line {
 		q.closeLoop(&q.lines[i])
 		q.count(&q.lines[i])
 	}
+	q.writeAsks()
 	return q.lines
 }
 

@@ -3,6 +3,8 @@ package replay
 import (
 	"slices"
 	"sort"
+	"strconv"
+	"strings"
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/kernel"
@@ -14,7 +16,7 @@ import (
 //   - there are leastLoop pairs of arrivals one behind the other,
 //   - in nine of ten of them the second comes at most longestGap after the service of the
 //     first: the exit of the handler, or where that has a thread, its going to sleep until the
-//     second arrival wakes it,
+//     second arrival wakes it; one that comes to a thread that has not slept comes at once,
 //   - the middle half of these gaps lies within half the length of the middle one, and
 //   - within less than that of the distances of the same arrivals: it is the gap that is
 //     regular, not a clock.
@@ -22,7 +24,8 @@ import (
 // The arrivals with such a gap are of the loop; each keeps its own. The first of a transfer
 // is not. If a task that was woken by the service of the transfer's last arrival had gone to
 // sleep at most longestGap before the first, it had asked for the transfer, and the first
-// comes as long after that sleep. Of a transfer that is not over at the end of the trace it is
+// comes as long after that sleep, or where it was so much faster, when the task has as much work
+// left before the sleep. Of a transfer that is not over at the end of the trace it is
 // who asked for the one before, if that sleeps so until the end. Else it stands in time, as all
 // arrivals of other lines.
 const (
@@ -30,7 +33,24 @@ const (
 	longestGap event.Time = 200_000
 )
 
-// sleepOp is a sleep of a task: when it began, when the wake came, and its place in the ops.
+// served writes down that an interrupt came while its own thread had the CPU. On PREEMPT_RT a
+// line is masked until its thread is through with the handler (IRQF_ONESHOT), so it was; a kernel
+// whose handlers have threads by their own will may do without.
+func (r *reader) served(ev *event.Event) {
+	s := r.script(r.cpus[ev.CPU].cur)
+	if s == nil || !r.rt {
+		return
+	}
+	comm := r.x.Names.String(r.tr.Task(s.id).Comm)
+	if !strings.HasPrefix(comm, "irq/"+strconv.FormatInt(ev.Arg, 10)+"-") {
+		return
+	}
+	r.until(ev.CPU, ev.Time)
+	s.add(Op{Kind: OpServed, At: ev.Time, Slept: ev.Time, By: FromEvents})
+}
+
+// sleepOp is a sleep of a task, or an OpServed: when it began, when the wake came, and its place
+// in the ops.
 type sleepOp struct {
 	slept, woken event.Time
 	op           int
@@ -68,7 +88,7 @@ func (q *lineReader) sleepsOf(t int) []sleepOp {
 		return list
 	}
 	for i := range q.tasks[t].Ops {
-		if op := &q.tasks[t].Ops[i]; op.Kind.Sleeps() && op.At != event.NoTime {
+		if op := &q.tasks[t].Ops[i]; (op.Kind.Sleeps() || op.Kind == OpServed) && op.At != event.NoTime {
 			list = append(list, sleepOp{op.Slept, op.At, i})
 		}
 	}
@@ -191,9 +211,52 @@ func (q *lineReader) asker(l *Line, first, last int, sleeps []sleepOp) *After {
 	begin := l.Arrivals[first].At
 	for _, t := range woken {
 		s := wokenIn(q.sleepsOf(t), from, to)
-		if s != nil && t != l.Thread && s.slept <= begin && begin-s.slept <= longestGap {
+		switch {
+		case s == nil || t == l.Thread:
+		case s.slept <= begin && begin-s.slept <= longestGap:
 			return &After{Task: t, Slept: s.slept, Gap: begin - s.slept}
+		case s.slept-begin-l.Arrivals[first].NS <= q.r.l.HandOver:
+			return &After{Task: t, Slept: s.slept} // all that it still did was to make way
+		case s.slept-begin <= longestGap:
+			q.asks = append(q.asks, ask{t, s.op, s.slept - begin - l.Arrivals[first].NS, begin})
+			return &After{Task: t, Slept: begin}
 		}
 	}
 	return nil
+}
+
+// ask is a request that a task makes so much work before it goes to sleep with operation op:
+// the device was faster than that. It is at a time of the trace.
+type ask struct {
+	task, op int
+	before   event.Time
+	at       event.Time
+}
+
+// writeAsks writes the requests into the scripts of their tasks, as OpServed.
+func (q *lineReader) writeAsks() {
+	sort.SliceStable(q.asks, func(i, j int) bool {
+		a, b := &q.asks[i], &q.asks[j]
+		return a.task < b.task || a.task == b.task && a.op < b.op
+	})
+	for i := 0; i < len(q.asks); {
+		t := &q.tasks[q.asks[i].task]
+		ops := make([]Op, 0, len(t.Ops)+1)
+		for n, task := 0, q.asks[i].task; n < len(t.Ops); n++ {
+			op := t.Ops[n]
+			if i < len(q.asks) && q.asks[i].task == task && q.asks[i].op <= n+1 {
+				a := &q.asks[i]
+				i++
+				if rest := op.NS - max(a.before, 0); op.Kind == OpRun && rest > 0 {
+					first := op
+					first.NS = rest
+					ops = append(ops, first)
+					op.NS -= rest
+				}
+				ops = append(ops, Op{Kind: OpServed, At: a.at, Slept: a.at, By: Inferred})
+			}
+			ops = append(ops, op)
+		}
+		t.Ops = ops
+	}
 }

@@ -59,7 +59,7 @@ func (p *thread) Next(m *machine.Machine, _ *machine.Thread) machine.Step {
 		if !p.entered && (op.Kind == OpRun || op.Kind.Sleeps()) {
 			p.place(m)
 		}
-		if !p.entered && op.Kind.Sleeps() {
+		if !p.entered && (op.Kind.Sleeps() || op.Kind == OpServed) {
 			p.run.reaches(p, op)
 		}
 		step, over := p.do(m, op)
