@@ -74,12 +74,16 @@ func (r *reader) timing(s *script, t *timerSleep) {
 // startedTimers decides by hrtimer_start: times at one distance are a grid, lengths that are
 // round count from the sleep.
 func (r *reader) startedTimers(s *script, list []timerSleep) {
-	every, phase := gridOf(list)
+	every := gridOf(list)
+	// Who is late by more than that may begin a grid of its own there: only neighbours tell.
+	neighbours := func(i, j int) bool {
+		return i >= 0 && j < len(list) && (list[j].soft-list[i].soft)%every == 0
+	}
 	for i := range list {
 		t := &list[i]
 		up := (t.length + round - 1) / round * round
 		switch {
-		case every > 0 && (t.soft-phase)%every == 0:
+		case every > 0 && (neighbours(i-1, i) || neighbours(i, i+1)):
 			r.absolute(s, t, t.due, every, FromEvents)
 		case t.length > 0 && up-t.length <= nearRound:
 			r.relative(s, t, t.due, Inferred)
@@ -89,9 +93,9 @@ func (r *reader) startedTimers(s *script, list []timerSleep) {
 	}
 }
 
-// gridOf is the distance that most neighbours in list have, and a point of that grid, if more
-// than one pair has it; else 0. Its times are exact: nobody but who programs a grid has one.
-func gridOf(list []timerSleep) (every, phase event.Time) {
+// gridOf is the distance that most neighbours in list have, if more than one pair has it; else 0.
+// Its times are exact: nobody but who programs a grid has one.
+func gridOf(list []timerSleep) (every event.Time) {
 	apart := make(map[event.Time]int)
 	most := 1
 	for i := 1; i < len(list); i++ {
@@ -100,10 +104,10 @@ func gridOf(list []timerSleep) (every, phase event.Time) {
 			continue
 		}
 		if apart[d]++; apart[d] > most {
-			most, every, phase = apart[d], d, list[i].soft
+			most, every = apart[d], d
 		}
 	}
-	return every, phase
+	return every
 }
 
 // freeTimers decides by regularity alone.

@@ -17,6 +17,9 @@ func (r *runner) begin() error {
 	from := r.model(l.From)
 	for i := range l.Tasks {
 		r.threads[i] = thread{run: r, task: &l.Tasks[i], index: i}
+		if l.changed {
+			r.threads[i].usual = passesOver(l.Tasks[i].Ops)
+		}
 	}
 	if err := r.m.RunUntil(from - 1 - 2*max(r.setup.Machine.HandOver, r.setup.Machine.IdleHandOver)); err != nil {
 		return err

@@ -24,6 +24,7 @@ type thread struct {
 	mode    machine.Mode // where it was at last
 	early   bool         // it began before Load.From and works until then
 	dying   bool
+	usual   event.Time // work of its jobs, if what it is too late for it leaves out; else 0
 	more    extra
 
 	// Of its locks.
@@ -199,6 +200,9 @@ func (p *thread) sleep(m *machine.Machine, op *Op) (machine.Step, bool) {
 		}
 	}
 	if p.until <= m.Now() {
+		if !p.entered && op.Kind == OpSleep {
+			p.leaveOut(m, op)
+		}
 		return p.proceed(), true
 	}
 	return machine.Step{Kind: machine.StepSleep, NS: p.until, State: sleepState(op.State)}, false

@@ -41,7 +41,11 @@ func (p *thread) extraStep(m *machine.Machine, op *Op) (step machine.Step, ok bo
 	}
 	if x.stage == extraSleep && m.Now() >= x.until {
 		x.stage, x.grid = extraWork, p.run.trace(x.until)
-		return machine.Step{Kind: machine.StepRun, NS: x.work, Mode: p.mode}, true
+		work := x.work
+		if p.usual > 0 {
+			work = min(work, p.usual) // the job before was late and may have been two in one
+		}
+		return machine.Step{Kind: machine.StepRun, NS: work, Mode: p.mode}, true
 	}
 	if x.stage != extraSleep {
 		x.stage = extraNone

@@ -1,0 +1,68 @@
+package replay
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/whylate/whylate/event"
+)
+
+// lateJob is a task whose job of 1 ms, due at 10 ms, began at 35 ms in the recording: it was late for the
+// times 20 and 30 ms. work is what it did before it slept again.
+func lateJob(work event.Time) []Op {
+	every := 10 * ms
+	return []Op{{Kind: OpSleep, At: at(0), Every: every}, run(1 * ms),
+		{Kind: OpSleep, Slept: at(1 * ms), At: at(10 * ms), Every: every}, run(work),
+		{Kind: OpSleep, Slept: at(35*ms + work), At: at(40 * ms), Every: every}, run(1 * ms),
+		{Kind: OpSleep, Slept: at(41 * ms), At: at(50 * ms), Every: every}, run(1 * ms),
+		{Kind: OpSleep, Slept: at(51 * ms), At: at(60 * ms), Every: every}, run(1 * ms)}
+}
+
+func TestWhetherALateTaskMakesUpForWhatItMissed(t *testing.T) {
+	for _, c := range []struct {
+		ops  []Op
+		want event.Time
+	}{
+		{lateJob(1 * ms), 1 * ms}, // it left out two jobs
+		{lateJob(3 * ms), 0},      // it made up for them
+		{lateJob(1 * ms)[:4], 0},  // it was never seen to be late
+		{lateJob(1 * ms)[2:6], 0}, // nor what it usually does
+		{[]Op{run(1 * ms)}, 0},    // it has no timer
+		{nil, 0},
+	} {
+		if got := passesOver(c.ops); got != c.want {
+			t.Errorf("passesOver(%v) = %v, want %v", c.ops, got, c.want)
+		}
+	}
+}
+
+// TestWhoIsLaterThanRecordedLeavesOutMore: a hog works until 55 ms instead of 35 ms. A task that left out
+// what it missed does so with 40 and 50 ms; one that made up for it does all that it did.
+func TestWhoIsLaterThanRecordedLeavesOutMore(t *testing.T) {
+	ran := func(work event.Time) (total event.Time) {
+		l := handMade(Task{Attr: fifo(50), Begin: BeginBlocked, Ops: lateJob(work)},
+			Task{Attr: fifo(60), Begin: BeginBlocked, Ops: []Op{{Kind: OpSleep, At: at(9 * ms)}, run(26 * ms)}})
+		l.Tasks[1].Comm = l.Names.Intern("hog")
+		if err := l.Change("task=hog work=×1.769231"); err != nil { // 46 ms
+			t.Fatal(err)
+		}
+		var since event.Time
+		if _, err := l.Run(RunOptions{Sink: func(ev *event.Event) {
+			if ev.Kind != event.SchedSwitch {
+				return
+			}
+			if ev.Task == l.Tasks[0].PID {
+				total += ev.Time - since
+			}
+			since = ev.Time
+		}}); err != nil {
+			t.Fatal(err)
+		}
+		return total
+	}
+	// Jobs at 0, 10 and 60 ms; at 0, 10 (three in one), 40, 50 and 60.
+	if diff := cmp.Diff([]event.Time{3 * ms, 7 * ms}, []event.Time{ran(1 * ms), ran(3 * ms)}); diff != "" {
+		t.Errorf("work of the late task (-want +got):\n%s", diff)
+	}
+}
