@@ -18,19 +18,11 @@ import (
 //
 // src is read twice, and again where the budget of real-time tasks has to be found. Errors are those of reading it, and a machine that the model cannot be.
 func Force(src Input, o Options) (*Decisions, error) {
-	return forceKnown(src, o, nil)
-}
-
-// forceKnown is Force with what somebody told of tasks.
-func forceKnown(src Input, o Options, known func(*firstSight) knownTasks) (*Decisions, error) {
 	first, err := lookAhead(src, o)
 	if err != nil {
 		return nil, err
 	}
-	if known != nil {
-		first.known = known(first)
-		first.useKnown()
-	}
+	first.inferDeadlines(src, o)
 	cfg, err := first.config(src.Info(), o)
 	if err != nil {
 		return nil, err
@@ -140,8 +132,9 @@ type forcedCPU struct {
 	flags   event.Flags // of the last event since its last switch
 	open    openPreempt
 	// dirty: something came to it since its last event showed flags.
-	dirty bool
-	asked bool // the model asked it to schedule since this was last cleared
+	dirty   bool
+	stopper bool // its stopper was seen
+	asked   bool // the model asked it to schedule since this was last cleared
 	// skipped: its last switch passed over a task of a higher class.
 	skipped bool
 	charge  event.Time // recorded and not yet taken
@@ -170,9 +163,12 @@ func newForcer(src Input, first *firstSight, cfg sched.Config) *forcer {
 	return f
 }
 
+// plausible reports whether t is a stamp that can be reckoned with: centuries around 0.
+func plausible(t event.Time) bool { return -1<<61 < t && t < 1<<61 }
+
 // push takes in the next event.
 func (f *forcer) push(ev *event.Event) {
-	if ev.CPU < 0 || int(ev.CPU) >= len(f.cpus) {
+	if ev.CPU < 0 || int(ev.CPU) >= len(f.cpus) || !plausible(ev.Time) {
 		return
 	}
 	f.now = max(f.now, ev.Time)
@@ -257,7 +253,8 @@ func (f *forcer) of(tl *timeline.Task, c event.CPU) *forced {
 	}
 	b := f.first.of(tl.ID)
 	comm := tl.Comm
-	if b.prio == 0 && kernel.IsStopper(f.names.String(comm)) {
+	if b.prio == 0 && kernel.IsStopper(f.names.String(comm)) && !f.cpus[c].stopper {
+		f.cpus[c].stopper = true
 		t.task = f.sched.NewStopper(c, tl.PID, comm)
 		t.task.Data = t
 		return t

@@ -6,10 +6,39 @@ import (
 	"github.com/whylate/whylate/timeline"
 )
 
-// knownTask is what somebody has told of a task.
+// knownTask is what somebody has told of a task, or what its runs show of it.
 type knownTask struct {
-	attr sched.Attr
-	cpus []event.CPU // nil: not told
+	attr     sched.Attr
+	cpus     []event.CPU // nil: all, or not told
+	inferred bool        // attr alone, and from the runs
+}
+
+// inferDeadlines finds the parameters of the deadline tasks that nobody told of, as a load is
+// made of a trace: by their timers, wakes, and what they used before they were throttled.
+func (s *firstSight) inferDeadlines(src Input, o Options) {
+	if s.dlTasks == 0 {
+		return
+	}
+	l, err := Read(src, Options{Kernel: o.Kernel})
+	if err != nil {
+		return // too long for that: they stay unknown
+	}
+	if s.known == nil {
+		s.known = knownTasks{}
+	}
+	for i := range l.Tasks {
+		t := &l.Tasks[i]
+		if _, told := s.known[t.PID]; told {
+			continue
+		}
+		a := t.Attr
+		for j := 0; j < len(t.Ops) && a.Policy != sched.Deadline; j++ {
+			a = t.Ops[j].Attr
+		}
+		if a.Policy == sched.Deadline {
+			s.known[t.PID] = knownTask{attr: a, inferred: true}
+		}
+	}
 }
 
 // knownTasks are told by pid: those that lived when the machine was looked at.
@@ -26,6 +55,9 @@ func (f *forcer) attrOf(t *forced, prio event.Prio) sched.Attr {
 	case prio < 0:
 		if told && k.attr.Policy == sched.Deadline {
 			t.paramsSure = true
+			if k.inferred {
+				f.assume("deadline_inferred", 1, "the runtime and the period of a deadline task are not recorded; those are taken that its timers, its wakes and its throttling show")
+			}
 			return k.attr
 		}
 		return f.first.deadline(t.id)
@@ -43,10 +75,13 @@ func (f *forcer) attrOf(t *forced, prio event.Prio) sched.Attr {
 	return a
 }
 
+// known reports whether p is a priority that a kernel has.
+func known(p event.Prio) bool { return p >= event.PrioDeadline && p < event.MaxPrio }
+
 // sync gives t the priority that an event shows, where it changed without an event. It
 // reports whether it did.
 func (f *forcer) sync(from event.CPU, t *forced, prio event.Prio) bool {
-	if prio == event.NoPrio || t.tl.Idle() || t.task.Prio() == prio || t.task.Rank() == sched.RankStop {
+	if !known(prio) || t.tl.Idle() || t.task.Prio() == prio || t.task.Rank() == sched.RankStop {
 		return false
 	}
 	if t.tl.Boosted {
@@ -89,10 +124,10 @@ func (f *forcer) setprio(ev *event.Event, tl *timeline.Task) {
 	if t.task.Rank() == sched.RankStop {
 		return
 	}
-	if !t.task.Boosted() && ev.TaskPrio != event.NoPrio && t.task.Prio() != ev.TaskPrio {
+	if !t.task.Boosted() && known(ev.TaskPrio) && t.task.Prio() != ev.TaskPrio {
 		f.become(ev.CPU, t, ev.TaskPrio)
 	}
-	if ev.NextPrio == event.NoPrio || t.task.Prio() == ev.NextPrio {
+	if !known(ev.NextPrio) || t.task.Prio() == ev.NextPrio {
 		return
 	}
 	if tl.Boosted {
@@ -105,7 +140,7 @@ func (f *forcer) setprio(ev *event.Event, tl *timeline.Task) {
 // donor is who lends a priority. For deadline tasks it is the one that the event shows at
 // work; for the others only the number counts.
 func (f *forcer) donor(c event.CPU, prio event.Prio) *sched.Task {
-	if cur := f.sched.Curr(c); prio < 0 && cur.Rank() == sched.RankDL {
+	if cur := f.sched.Curr(c); prio < 0 && cur.Attr.Policy == sched.Deadline {
 		return cur
 	}
 	if d := f.donors[prio]; d != nil {

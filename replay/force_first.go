@@ -73,7 +73,7 @@ func (s *firstSight) of(id timeline.TaskID) *beginning {
 const mostWakes = 512
 
 func (s *firstSight) push(ev *event.Event) {
-	if ev.CPU < 0 || ev.CPU >= mostForcedCPUs {
+	if ev.CPU < 0 || ev.CPU >= mostForcedCPUs || !plausible(ev.Time) {
 		return
 	}
 	if s.from == event.NoTime {
@@ -131,7 +131,7 @@ func (s *firstSight) see(t *timeline.Task, as timeline.Status, c event.CPU, prio
 			b.status = timeline.StatusReady // it came there unseen
 		}
 	}
-	if b.prio == event.NoPrio {
+	if b.prio == event.NoPrio && known(prio) {
 		b.prio = prio
 	}
 	if prio == event.PrioDeadline {
@@ -214,7 +214,7 @@ func (s *firstSight) config(info *event.Info, o Options) (sched.Config, error) {
 func (s *firstSight) useKnown() {
 	for i := range s.tasks {
 		b := &s.tasks[i]
-		if k, ok := s.known[b.pid]; ok {
+		if k, ok := s.known[b.pid]; ok && !k.inferred {
 			b.cpus, b.told = k.cpus, true
 		}
 	}

@@ -79,9 +79,14 @@ func (f *forcer) recorded(k sched.TimerKind) bool {
 	return k != sched.TimerInactive && f.first.shows(event.HrtimerExpireEntry)
 }
 
+// mostExpiries bounds the timers that expire between two events: more come only where a stamp is
+// not to be believed.
+const mostExpiries = 1000
+
 // expireByTime lets the timers expire that the trace does not show.
 func (f *forcer) expireByTime() {
-	for i := 0; i < len(f.timers); {
+	n := 0
+	for i := 0; i < len(f.timers) && n < mostExpiries; {
 		t := f.timers[i]
 		if t.at > f.now || f.recorded(t.Kind) {
 			i++
@@ -90,6 +95,7 @@ func (f *forcer) expireByTime() {
 		f.timers = slices.Delete(f.timers, i, i+1)
 		f.sched.TimerExpired(t.CPU, t.Timer)
 		i = 0
+		n++
 	}
 }
 

@@ -116,8 +116,25 @@ func (f *forcer) early(id timeline.TaskID, b *beginning) {
 	}
 }
 
+// fresh makes a new task of the model where the one that it has cannot be what is seen on c: it
+// has exited, or was taken for the stopper of another CPU. A pid whose end was lost comes back.
+func (f *forcer) fresh(t *forced, c event.CPU) {
+	p := t.task
+	if !p.State.Dead() && (p.Rank() != sched.RankStop || p.CPU() == c) {
+		return
+	}
+	if p.Running() {
+		f.leaveUnseen(p.CPU())
+	}
+	f.sched.ForceAsleep(p, event.StateSleeping)
+	f.relist(t)
+	t.task = f.newTask(t, t.tl.PID, t.tl.Comm, f.first.of(t.id))
+	t.task.Data, t.task.State = t, event.StateSleeping
+}
+
 // enter sees to it that t is in the queue of c, and says why it was not.
 func (f *forcer) enter(t *forced, c event.CPU) (why string) {
+	f.fresh(t, c)
 	p := t.task
 	if p.OnRQ() && p.CPU() == c {
 		return ""

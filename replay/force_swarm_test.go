@@ -2,7 +2,9 @@ package replay
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/whylate/whylate/event"
@@ -84,10 +86,20 @@ func TestForceAgreesWithTheModelItself(t *testing.T) {
 			first.known[pid] = knownTask{attr: *task.Attr, cpus: task.CPUs}
 		}
 		first.useKnown()
-		f, err := follow(src, Options{}, first, setup.Machine.Sched)
+		f := newForcer(src, first, setup.Machine.Sched)
+		f.begin()
+		broken := false
+		err = eachEvent(src, forceNeeds, nil, func(ev *event.Event) {
+			f.push(ev)
+			if err := f.check(); err != nil && !broken {
+				broken = true
+				t.Errorf("seed %d, %d: after %s on CPU %d: %v", seed, ev.Time, ev.Kind, ev.CPU, err)
+			}
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
+		f.end()
 		d := f.result()
 		bad := false
 		for _, r := range d.Rows {
@@ -129,6 +141,20 @@ func TestForceAgreesWithTheModelItself(t *testing.T) {
 			t.Logf("%s %-9s n %6d agree %6d undecided %d %v", class, typ, sum.N, sum.Agree, sum.Undecided, sum.Why)
 		}
 	}
+}
+
+// check looks for broken rules of the scheduler's state.
+func (f *forcer) check() error {
+	var tasks []*sched.Task
+	for _, t := range f.tasks {
+		if t != nil && !t.tl.Idle() && t.task.Rank() != sched.RankStop {
+			tasks = append(tasks, t.task)
+		}
+	}
+	for _, prio := range slices.Sorted(maps.Keys(f.donors)) {
+		tasks = append(tasks, f.donors[prio])
+	}
+	return f.sched.Check(tasks)
 }
 
 func add(list *[]Reason, r Reason) {

@@ -11,15 +11,16 @@ func (f *forcer) schedSwitch(ev *event.Event, step timeline.Step, yielding bool)
 	c := ev.CPU
 	prev, next := f.of(step.Task, c), f.of(step.Next, c)
 	f.makeCurrent(c, prev)
+	if prev == next {
+		return // no kernel says that
+	}
 	f.sync(c, prev, ev.TaskPrio)
 	f.doubt = ""
 	if f.sync(c, next, ev.NextPrio) && next.task.OnRQ() {
 		f.doubt = "priority_changed_unseen"
 	}
-	if prev != next {
-		if why := f.enter(next, c); why != "" {
-			f.doubt = why
-		}
+	if why := f.enter(next, c); why != "" {
+		f.doubt = why
 	}
 	preempt := f.leave(c, prev, ev.State, yielding)
 	f.want, f.quiet = next.task, false
@@ -71,7 +72,9 @@ func (f *forcer) sureChoice(c event.CPU, prev, model *sched.Task) *sched.Task {
 		if !ok || !t.unsure {
 			break
 		}
-		f.sched.ForceAsleep(model, event.StateSleeping)
+		if f.sched.ForceAsleep(model, event.StateSleeping); model.OnRQ() {
+			break
+		}
 		f.relist(t)
 		model = f.sched.First(c, prev)
 	}

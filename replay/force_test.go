@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/whylate/whylate/internal/shared"
-	"github.com/whylate/whylate/sched"
 	"github.com/whylate/whylate/trace"
 )
 
@@ -34,7 +33,7 @@ func TestHistoryForced(t *testing.T) {
 			if src.Info().Kernel == "" { // text does not say it; the folder does
 				o.Kernel = map[bool]string{true: "6.1.0-50-rt-amd64", false: "6.12.107+deb12-rt-amd64"}[strings.Contains(name, "v61rt")]
 			}
-			d, err := forceKnown(src, o, deadlines[name])
+			d, err := Force(src, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,25 +62,6 @@ func TestHistoryForced(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// deadlines tell the parameters of the deadline tasks of a recording, as the load had them.
-var deadlines = map[string]func(*firstSight) knownTasks{
-	"rtapp-v61rt-smp1/rtapp.dat": deadlineTasks(sched.Attr{Policy: sched.Deadline, Runtime: 3 * ms, Deadline: 10 * ms, Period: 10 * ms}),
-	"pairs/dl.dat.xz":            deadlineTasks(sched.Attr{Policy: sched.Deadline, Runtime: 3 * ms, Deadline: 10 * ms, Period: 10 * ms}),
-}
-
-// deadlineTasks says that whoever had the priority of a deadline task has these attributes.
-func deadlineTasks(a sched.Attr) func(*firstSight) knownTasks {
-	return func(s *firstSight) knownTasks {
-		known := knownTasks{}
-		for i := range s.tasks {
-			if b := &s.tasks[i]; len(b.wakes) > 0 {
-				known[b.pid] = knownTask{attr: a, cpus: b.cpus}
-			}
-		}
-		return known
 	}
 }
 

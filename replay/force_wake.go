@@ -15,6 +15,9 @@ func (f *forcer) waking(ev *event.Event, tl *timeline.Task) {
 		return
 	}
 	t := f.of(tl, ev.CPU)
+	if f.exists(ev.Target) {
+		f.fresh(t, ev.Target)
+	}
 	f.sync(ev.CPU, t, ev.TaskPrio)
 	if t.task.OnRQ() {
 		return
@@ -59,6 +62,7 @@ func (f *forcer) wakeup(ev *event.Event, tl *timeline.Task) {
 		return
 	}
 	t := f.of(tl, ev.Target)
+	f.fresh(t, ev.Target)
 	f.sync(ev.CPU, t, ev.TaskPrio)
 	fork := ev.Kind == event.SchedWakeupNew
 	switch {
@@ -88,6 +92,7 @@ func (f *forcer) arrive(ev *event.Event, t *forced, c event.CPU, fork bool) {
 	t.since, t.wokenAt, t.wokenBy = f.now, f.now, ev.CPU
 	t.unsure, t.unordered = false, false
 	f.place = c
+	f.sched.ForceCPU(t.task, c)
 	ask := f.beforeWake(ev, t, c)
 	switch {
 	case t.task.State == event.StateNew && fork:
@@ -137,6 +142,7 @@ func (f *forcer) migrate(ev *event.Event, tl *timeline.Task) {
 		return
 	}
 	t := f.of(tl, ev.CPU)
+	f.fresh(t, ev.Target)
 	f.sync(ev.CPU, t, ev.TaskPrio)
 	switch {
 	case t.waking:

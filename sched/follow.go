@@ -129,8 +129,15 @@ func Before(a, b *Task) bool {
 
 // ForceCPU says where p, which is in no queue, was last.
 func (s *Sched) ForceCPU(p *Task, c event.CPU) {
-	if !p.onRQ && p.cpu != c {
+	switch {
+	case p.onRQ || p.cpu == c:
+	case p.State == event.StateNew:
 		s.placeNew(p, c)
+	default:
+		if !p.dl.uncounted {
+			s.migrateWoken(p) // the next wake counts its bandwidth there
+		}
+		p.cpu, p.wakeCPU = c, c
 	}
 }
 
@@ -153,10 +160,7 @@ func (s *Sched) ForceReady(p *Task, c event.CPU) {
 	if p.onRQ {
 		return
 	}
-	if p.cpu != c {
-		s.migrateWoken(p)
-		p.cpu, p.wakeCPU = c, c
-	}
+	s.ForceCPU(p, c)
 	p.State = event.StateRunnable
 	rq := s.rqs[c]
 	s.updateRQClock(rq)
