@@ -2,7 +2,6 @@ package replay
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"sort"
 	"strings"
@@ -60,51 +59,101 @@ func brief(path string) string {
 	return filepath.Base(dir) + "/" + name
 }
 
+// oneCPU are the recordings of machines with one CPU.
+var oneCPU = []string{"traces/rt-throttle-v61rt-smp1/*.dat", "traces/rt-throttle-v61rt-smp1/*.xz", "traces/rt-throttle-v612rt-smp1/*.dat",
+	"traces/rt-throttle-v612rt-smp1/*.xz", "traces/exit-storm-v61rt-smp1/*.dat", "traces/exit-storm-v612rt-smp1/*.dat", "traces/rtapp-v61rt-smp1/*.dat"}
+
+// knownMisses are the long real-time waits that a free run does not meet, with the reason.
+var knownMisses = map[string]string{
+	"rt-throttle-v612rt-smp1/throttle950.ftrace.txt.xz lo10/259 preempted 131.626096": "within a window of the fair server it had the CPU for a few µs, which the run does not give it: two waits there, one of the same length in the run",
+	"rt-throttle-v612rt-smp1/throttle950.ftrace.txt.xz lo10/259 preempted 131.626200": "the second of these two",
+}
+
+// TestFreeRunning lets the load of each recording with one CPU run free and prints how its
+// waits agree. Every real-time and deadline wait of more than 500 µs is within 5 %, but for the
+// known ones; the others are within 20 µs at p99.
 func TestFreeRunning(t *testing.T) {
 	var table strings.Builder
-	for _, path := range tracesOf(t, "traces/rt-throttle-v61rt-smp1/*.dat", "traces/rt-throttle-v61rt-smp1/*.xz", "traces/rt-throttle-v612rt-smp1/*.dat",
-		"traces/rt-throttle-v612rt-smp1/*.xz", "traces/exit-storm-v61rt-smp1/*.dat", "traces/exit-storm-v612rt-smp1/*.dat", "traces/rtapp-v61rt-smp1/*.dat") {
+	long, within, late, answerable := 0, 0, 0, 0
+	for _, path := range tracesOf(t, oneCPU...) {
 		l := recorded(t, path)
 		r, err := l.Run(RunOptions{})
 		if err != nil {
 			t.Errorf("%s: %v", brief(path), err)
 			continue
 		}
-		pairs := Match(l.Recorded, r.Waits)
-		fmt.Fprintf(&table, "%s: %d tasks, %d waits recorded, %d in the run, %d tasks left\n", brief(path), len(l.Tasks), len(l.Recorded), len(r.Waits), len(r.Left))
-		for _, c := range Compare(pairs).Classes {
-			d := &c.Rest
-			fmt.Fprintf(&table, "  %-5s %5d waits %5d matched %4d only run  long %3d/%3d within 5%%  rest p50 %s/%s p99 %s/%s off %s  each: p99 %s worst %s   late %d answerable %d\n",
-				c.Class, c.Waits, c.Matched, c.OnlyRun, c.Within, len(c.Long), micro(d.P50), micro(d.RunP50), micro(d.P99), micro(d.RunP99), micro(d.Distance), micro(d.MissAtP99), micro(d.WorstMiss), c.Late, c.Answerable)
-			if os.Getenv("REPLAY_MISSES") == "" || c.Class == "fair" {
+		fmt.Fprintf(&table, "%s\n", brief(path))
+		for _, c := range Compare(Match(l.Recorded, r.Waits)).Classes {
+			table.WriteString(rowOf(&c))
+			if c.Class != "rt" && c.Class != "dl" {
 				continue
 			}
-			for _, p := range c.Long {
-				if r, m := p.Times(); distance(r, m)*1000 <= r*longPerMille {
-					continue
+			long, within, late, answerable = long+len(c.Long), within+c.Within, late+c.Late, answerable+c.Answerable
+			if c.Rest.Distance > 20*us {
+				t.Errorf("%s: %s waits: p99 %s µs, in the run %s", brief(path), c.Class, micro(c.Rest.P99), micro(c.Rest.RunP99))
+			}
+			for i := range c.Long {
+				p := &c.Long[i]
+				if recorded, run := p.Times(); distance(recorded, run)*1000 > recorded*longPerMille && knownMisses[missName(l, path, p)] == "" {
+					t.Errorf("%s: %s", missName(l, path, p), pairText(l, p))
 				}
-				fmt.Fprintf(&table, "      %s\n", pairText(l, &p))
 			}
 		}
 	}
-	t.Logf("\n%s", table.String())
+	t.Logf("\n%slong real-time and deadline waits: %d of %d within 5 %%; late ones: %d of %d answerable\n", table.String(), within, long, answerable, late)
+}
+
+// TestLateWaitsAreAnswerable: of all late real-time and deadline waits of the recordings nine
+// of ten are met well enough for an answer.
+func TestLateWaitsAreAnswerable(t *testing.T) {
+	late, answerable := 0, 0
+	var table strings.Builder
+	for _, path := range tracesOf(t, append([]string{"traces/mixed-v61-smp4/*.dat", "traces/schbench-v61-smp4/*.dat", "traces/schbench-v612-smp4/*.dat"}, oneCPU...)...) {
+		l := recorded(t, path)
+		r, err := l.Run(RunOptions{})
+		if err != nil {
+			t.Fatalf("%s: %v", brief(path), err)
+		}
+		fmt.Fprintf(&table, "%s\n", brief(path))
+		for _, c := range Compare(Match(l.Recorded, r.Waits)).Classes {
+			table.WriteString(rowOf(&c))
+			if c.Class == "rt" || c.Class == "dl" {
+				late, answerable = late+c.Late, answerable+c.Answerable
+			}
+		}
+	}
+	t.Logf("\n%s%d of %d answerable", table.String(), answerable, late)
+	if answerable*10 < late*9 {
+		t.Errorf("%d of %d late waits are answerable", answerable, late)
+	}
+}
+
+// rowOf is the table's row of a class.
+func rowOf(c *ClassFidelity) string {
+	d := &c.Rest
+	return fmt.Sprintf("  %-5s %5d waits, %5d matched, %4d more in the run; > 500 µs: %3d of %3d within 5 %%; rest: p50 %s, run %s, p99 %s, run %s; late %d, answerable %d\n",
+		c.Class, c.Waits, c.Matched, c.OnlyRun, c.Within, len(c.Long), micro(d.P50), micro(d.RunP50), micro(d.P99), micro(d.RunP99), c.Late, c.Answerable)
 }
 
 func micro(ns event.Time) string { return fmt.Sprintf("%.1f", float64(ns)/1000) }
 
-func pairText(l *Load, p *Pair) string {
-	recorded, run := p.Times()
+// missName names a wait by its trace, task, kind and time.
+func missName(l *Load, path string, p *Pair) string {
 	w := p.Recorded
 	if w == nil {
 		w = p.Run
 	}
 	task := &l.Tasks[w.Key.Task]
+	return fmt.Sprintf("%s %s/%d %s %.6f", brief(path), l.Names.String(task.Comm), task.PID, w.Key.Kind, float64(w.Woken)/1e9)
+}
+
+func pairText(l *Load, p *Pair) string {
+	recorded, run := p.Times()
 	side := ""
 	if p.Recorded == nil {
-		side = " only in the run"
+		side = ", only in the run"
 	} else if p.Run == nil {
-		side = " only recorded"
+		side = ", only recorded"
 	}
-	return fmt.Sprintf("%s/%d %s cycle %d.%d at %.6f: %s µs, run %s µs (%d ‰)%s", l.Names.String(task.Comm), task.PID, w.Key.Kind, w.Key.Cycle, w.Key.N,
-		float64(w.Woken)/1e9, micro(recorded), micro(run), p.ErrorPerMille(), side)
+	return fmt.Sprintf("%s µs, run %s µs (%d ‰)%s", micro(recorded), micro(run), p.ErrorPerMille(), side)
 }

@@ -77,7 +77,11 @@ func (k *look) forced(w *latency.Wait) (forced, idle bool) {
 	if w.Open() || len(w.Moves) > 0 {
 		return false, false
 	}
-	n := k.x.RunAt(w.CPU, w.Woken)
+	at := w.Woken
+	if w.OnCPU == at {
+		at-- // in no time: before it somebody else had the CPU
+	}
+	n := k.x.RunAt(w.CPU, at)
 	if n < 0 {
 		return false, false
 	}

@@ -115,8 +115,9 @@ func (r *reader) rtBandwidth() {
 		set("sched_rt_period_us", int64(p/1000))
 	}
 	least, most, ok := r.a.RTRuntime()
-	if event.Time(most) < r.mostRT() {
-		ok = false // only likely, and more was used at a stretch
+	// Of two periods one after the other the runtimes can be used at a stretch.
+	if 2*event.Time(most)+r.l.Tick < r.mostRT() {
+		ok = false // only likely, and more was used
 	}
 	switch {
 	case ok && usual > least && usual <= most:
@@ -131,7 +132,7 @@ func (r *reader) rtBandwidth() {
 			v -= 1000
 		}
 		set("sched_rt_runtime_us", v/1000)
-	case !r.a.Throttled() && r.mostRT() > period+r.l.Tick:
+	case !r.a.Throttled() && r.mostRT() > 2*event.Time(usual)+r.l.Tick:
 		set("sched_rt_runtime_us", -1)
 	case usual != r.x.Facts.RTRuntime:
 		set("sched_rt_runtime_us", usual/1000)
