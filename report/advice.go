@@ -78,13 +78,13 @@ func (p *printer) confirmed(list []result.Advice) {
 		if c == nil || c.Predictions == 0 {
 			continue
 		}
-		text := fmt.Sprintf("%s %s (%s, at most %s)", escape(c.Mechanism), percent(c.Median, 1000), plural(int64(c.Predictions), "prediction", "predictions"), percent(c.Worst, 1000))
+		text := fmt.Sprintf("%s %s of %s", escape(c.Mechanism), count(int64(c.Within)), count(int64(c.Predictions)))
 		if !slices.Contains(parts, text) {
 			parts = append(parts, text)
 		}
 	}
 	if len(parts) > 0 {
-		p.line("        off from recordings made later: %s", strings.Join(parts, "; "))
+		p.line("        such predictions that a recording made later met within 10 %%: %s", strings.Join(parts, ", "))
 	}
 }
 

@@ -95,7 +95,7 @@ func machineLate() []result.Late {
 	worst.IdleElsewhere = []result.IdleElsewhere{{CPU: 3, NS: 10_200_000, Verdict: "likely"}}
 	worst.Advice = []result.Advice{
 		{Change: "task=logger exit_normalize=rt", Command: "chrt -o -p 0 5298   # before it exits", BeforeNS: 11_020_312, AfterNS: 31_000, ErrorNS: 330_600,
-			Text: "logger drops to SCHED_OTHER before it exits", Kind: "exit_teardown", Confirmed: &result.Confirmed{Mechanism: "exit", Predictions: 3, Median: 12, Worst: 41}},
+			Text: "logger drops to SCHED_OTHER before it exits", Kind: "exit_teardown", Confirmed: &result.Confirmed{Mechanism: "exit", Predictions: 3, Within: 2, Median: 12, P90: 410}},
 		{Change: "task=ctl-loop policy=fifo prio=91", Command: "chrt -f -p 91 311", BeforeNS: 11_020_312, AfterNS: 24_000, ErrorNS: 330_600, Text: "ctl-loop at RT 91", Kind: "exit_teardown",
 			Harm: []result.Harm{{Comm: "audio", PID: 77, Class: "rt", Prio: 14, P99BeforeNS: 12_000, P99AfterNS: 412_000, MissesBefore: 1, MissesAfter: 3, Jobs: 2100},
 				{Comm: "build", PID: 900, Class: "fair", Prio: 125, P99BeforeNS: 900_000, P99AfterNS: 1_412_000}, {Comm: "cc1", PID: 901, P99AfterNS: 1}}},

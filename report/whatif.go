@@ -167,6 +167,6 @@ func prediction(c *result.Changed) string {
 	if k == nil || k.Predictions == 0 {
 		return text + " None of this sort was compared with a recording of the changed machine yet."
 	}
-	return text + fmt.Sprintf(" %s about %s were compared with recordings made afterwards: off by %s in the middle, by %s at most.",
-		plural(int64(k.Predictions), "prediction", "predictions"), KindWord(c.Mechanism), percent(k.Median, 1000), percent(k.Worst, 1000))
+	return text + fmt.Sprintf(" Of %s of more than 1 ms that were predicted for changes of this sort (%s) and recorded afterwards %s within 10 %%; off by %s in the middle, by %s at p90.",
+		plural(int64(k.Predictions), "wait", "waits"), escape(k.Mechanism), plural(int64(k.Within), "was", "were"), percent(k.Median, 1000), percent(k.P90, 1000))
 }

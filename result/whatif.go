@@ -73,12 +73,15 @@ type Harm struct {
 }
 
 // Confirmed is how far predictions of changes of one sort were off from what was recorded
-// afterwards, in thousandths of the recorded waits.
+// afterwards: of Predictions waits of more than 1 ms, Within were within 10 %. The errors are in
+// thousandths of the recorded wait; one that only the recording or only the prediction has
+// counts as 1000.
 type Confirmed struct {
 	Mechanism   string `json:"mechanism"`
 	Predictions int    `json:"predictions"`
-	Median      int64  `json:"median_per_mille"`
-	Worst       int64  `json:"worst_per_mille"`
+	Within      int    `json:"within"`
+	Median      int64  `json:"median_permille"`
+	P90         int64  `json:"p90_permille"`
 }
 
 // Refusal is a change that would suggest itself and that the kernel does not make.

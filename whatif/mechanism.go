@@ -69,7 +69,3 @@ func confirmed(mechanism string) *result.Confirmed {
 	}
 	return nil
 }
-
-// confirmations are predictions that were committed before the changed recording was made. A
-// test holds them to the table of predictions in docs/fidelity.md.
-var confirmations []result.Confirmed
