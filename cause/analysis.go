@@ -6,6 +6,7 @@ import (
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/kernel"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/timeline"
 )
 
@@ -13,15 +14,19 @@ import (
 // after New, so several goroutines may use it at once.
 type Analysis struct {
 	x    *timeline.Index
-	tick event.Time // distance of two ticks, from the trace where it shows
+	snap *sysinfo.Snapshot // nil: the machine is not known
+	tick event.Time        // distance of two ticks, from the trace where it shows
 
-	throttled [][]window   // by CPU: RT throttling
-	served    [][]window   // by CPU: the fair server
-	quota     [][]window   // by CPU: idling that only a used-up quota explains, if a fair task is queued
-	exits     []event.Time // by task: from when its last run is likely its exit
+	throttled [][]window      // by CPU: RT throttling
+	served    [][]window      // by CPU: the fair server
+	quota     [][]window      // by CPU: idling that only a used-up quota explains, if a fair task is queued
+	gaps      []timeline.Span // of all CPUs together; only where groupsOf is there
+	groupsOf  [][]*quotaGroup // by task: groups that have a quota by the snapshot, the innermost first
+	exits     []event.Time    // by task: from when its last run is likely its exit
 
 	rtPeriod  []timeline.Expiry // of sched_rt_period_timer, all CPUs, by time
 	cfsPeriod []timeline.Expiry // of the bandwidth timers of fair groups
+	cfsSlack  []timeline.Expiry // of those that hand out what is left of a period
 	dlTimer   [][]timeline.Expiry
 	deadline  map[timeline.TaskID]*deadlineTask
 	ownTimers map[timeline.TaskID]*ownTimer
@@ -39,9 +44,10 @@ const afterTimer event.Time = 100_000
 // delay asks for a reason of its own.
 const atOnce event.Time = 50_000
 
-// New looks over the whole trace.
-func New(x *timeline.Index) *Analysis {
-	a := &Analysis{x: x, throttled: make([][]window, len(x.CPUs)), served: make([][]window, len(x.CPUs)),
+// New looks over the whole trace. snap is the machine that recorded it, nil where that is not
+// known.
+func New(x *timeline.Index, snap *sysinfo.Snapshot) *Analysis {
+	a := &Analysis{x: x, snap: snap, throttled: make([][]window, len(x.CPUs)), served: make([][]window, len(x.CPUs)),
 		dlTimer: make([][]timeline.Expiry, len(x.CPUs))}
 	var ok bool
 	if a.wakeup, ok = x.Names.Lookup("hrtimer_wakeup"); !ok {
@@ -55,6 +61,7 @@ func New(x *timeline.Index) *Analysis {
 	a.quota = make([][]window, len(x.CPUs))
 	a.findExits()
 	a.collectDeadlineTasks()
+	a.findQuotaGroups()
 	for c := range x.CPUs {
 		a.findQuota(event.CPU(c))
 		a.findWindows(event.CPU(c))
@@ -83,12 +90,15 @@ func (a *Analysis) collectTimers() {
 				a.rtPeriod = append(a.rtPeriod, e)
 			case dl:
 				a.dlTimer[c] = append(a.dlTimer[c], e)
-			case cfs, slack:
+			case slack:
+				a.cfsSlack = append(a.cfsSlack, e)
+				fallthrough
+			case cfs:
 				a.cfsPeriod = append(a.cfsPeriod, e)
 			}
 		}
 	}
-	for _, list := range [][]timeline.Expiry{a.rtPeriod, a.cfsPeriod} {
+	for _, list := range [][]timeline.Expiry{a.rtPeriod, a.cfsPeriod, a.cfsSlack} {
 		sort.SliceStable(list, func(i, j int) bool { return list[i].At < list[j].At })
 	}
 }
@@ -128,7 +138,7 @@ func (a *Analysis) findTick() event.Time {
 	}
 	best := slices.Max(votes[:])
 	if best == 0 {
-		return event.Time(a.x.Facts.Tick)
+		return a.usualTick()
 	}
 	return ticks[slices.Index(votes[:], best)]
 }
@@ -140,5 +150,10 @@ func (a *Analysis) comm(n event.Name) string { return a.x.Names.String(n) }
 
 // throttles reports whether this kernel may throttle real-time runqueues.
 func (a *Analysis) throttles() bool {
-	return a.x.Facts.RTThrottling != kernel.No || len(a.rtPeriod) > 0
+	if len(a.rtPeriod) > 0 {
+		return true
+	}
+	// Without a limit there is no timer either.
+	runtime, _, known := a.rtBandwidth()
+	return a.x.Facts.RTThrottling != kernel.No && !(known && runtime < 0)
 }

@@ -1,9 +1,14 @@
 package cause
 
 import (
+	"fmt"
 	"sort"
+	"strings"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/latency"
+	"github.com/whylate/whylate/sysinfo"
+	"github.com/whylate/whylate/timeline"
 )
 
 // dlThrottled: a deadline task had used up its runtime and waited for its replenishment.
@@ -13,6 +18,9 @@ import (
 // with deadline servers, if the scheduler once passed that task over while it ran. Where it is
 // not known: the scheduler chose a task that goes after every deadline task, or idle, with
 // this one in its queue, until a dl_task_timer of that CPU, at most 100 µs before it leaves.
+//
+// Or, where no timer events are recorded: it is passed over like that after it ran, since it
+// woke, for the runtime that the machine's snapshot has of it, and at most a tick longer.
 //
 // Likely: it is passed over like that, and timer events are not recorded or do not fit.
 //
@@ -44,8 +52,10 @@ func matchDLThrottled(p *piece) (Interval, bool) {
 	}
 	i := p.interval(&dlThrottled, Likely)
 	i.Evidence = []Ref{{p.run.Start, p.cpu}}
-	i.Detail = "the scheduler passed it over"
+	i.Detail = "the scheduler passed it over" + p.a.saysDeadline(p.w.Task)
 	switch e, ok := p.replenished(); {
+	case !p.a.x.Occurs(event.HrtimerExpireEntry) && p.usedItsRuntime():
+		i.Verdict = Proven
 	case !p.a.x.Occurs(event.HrtimerExpireEntry):
 		i.Needs = []string{"timer:hrtimer_expire_entry"}
 	case ok:
@@ -73,11 +83,58 @@ func (p *piece) ownThrottling(own *ownTimer) (Interval, bool) {
 		return Interval{}, false
 	}
 	i := p.interval(&dlThrottled, Proven)
+	i.Detail = strings.TrimPrefix(p.a.saysDeadline(p.w.Task), ": ")
 	i.Evidence = []Ref{{start, p.w.CPU}}
 	if end != event.NoTime {
 		i.Evidence = append(i.Evidence, Ref{end, p.cpu})
 	}
 	return i, true
+}
+
+// saysDeadline is what the snapshot has of the runtime of t, "" where it does not know.
+func (a *Analysis) saysDeadline(t *timeline.Task) string {
+	x := a.deadlineParams(t)
+	if x == nil {
+		return ""
+	}
+	return fmt.Sprintf(": it may run %s of each %s", millis(x.RuntimeNS), millis(x.PeriodNS))
+}
+
+// deadlineParams returns t as a deadline task of the snapshot, nil where it is none there.
+func (a *Analysis) deadlineParams(t *timeline.Task) *sysinfo.Task {
+	if a.snap == nil {
+		return nil
+	}
+	x := a.snap.Task(int32(t.PID))
+	if x == nil || x.Policy != sysinfo.Deadline || x.RuntimeNS <= 0 || x.PeriodNS <= 0 {
+		return nil
+	}
+	return x
+}
+
+// mostTurns bounds how many runs of a CPU are looked at for what a task used.
+const mostTurns = 1000
+
+// usedItsRuntime reports whether the task ran on this CPU, since it woke, for as long as the
+// snapshot lets it, and at most a tick longer: then its runtime is used up.
+func (p *piece) usedItsRuntime() bool {
+	x := p.a.deadlineParams(p.w.Task)
+	if x == nil || p.w.Kind == latency.Wakeup {
+		return false
+	}
+	var used event.Time
+	for i := p.n; i >= 0 && i > p.n-mostTurns; i-- {
+		r := &p.ci.Runs[i]
+		if r.Task != p.w.Task.ID {
+			continue
+		}
+		used += r.End - r.Start
+		if r.Marks.Has(timeline.MarkFromSleep) {
+			over := used - event.Time(x.RuntimeNS)
+			return over >= 0 && over <= p.a.tick+afterTimer
+		}
+	}
+	return false
 }
 
 // replenished returns the expiry that ends the run of who was chosen instead; NoTime and true

@@ -41,7 +41,9 @@ func (a *Analysis) idleUntil(c event.CPU, t event.Time) event.Time {
 
 // Elsewhere finds the CPUs that stood idle while the task of w waited, the longest first.
 // The CPU where it was queued is left out, for as long as it was queued there. That the
-// task may use another one is only known if it ran there and may still: else it is likely.
+// task may use another one is only known if it ran there and may still, or if the machine's
+// snapshot allows it; one that the snapshot forbids, and where it did not run, is left out.
+// Else it is likely.
 func (a *Analysis) Elsewhere(w *latency.Wait) []Elsewhere {
 	ns := make([]event.Time, len(a.idle))
 	for c := range ns {
@@ -56,8 +58,11 @@ func (a *Analysis) Elsewhere(w *latency.Wait) []Elsewhere {
 	})
 	var list []Elsewhere
 	for c, idle := range ns {
-		if idle > 0 {
-			list = append(list, Elsewhere{event.CPU(c), int64(idle), a.mayUse(w.Task.ID, event.CPU(c))})
+		if idle <= 0 {
+			continue
+		}
+		if v := a.mayUse(w.Task, event.CPU(c)); v != Unknown {
+			list = append(list, Elsewhere{event.CPU(c), int64(idle), v})
 		}
 	}
 	sort.SliceStable(list, func(i, j int) bool { return list[i].NS > list[j].NS })
@@ -65,15 +70,29 @@ func (a *Analysis) Elsewhere(w *latency.Wait) []Elsewhere {
 }
 
 // mayUse says whether the task may run on c: it did, and the stopper has not taken it off
-// there since, as it does when the affinity changes.
-func (a *Analysis) mayUse(id timeline.TaskID, c event.CPU) Verdict {
-	if int(id) >= len(a.x.Tasks) {
-		return Likely
-	}
-	for _, s := range a.x.Tasks[id].RanOn {
-		if s.CPU == c && s.Last != event.NoTime && s.Off < s.Last {
-			return Proven
+// there since, as it does when the affinity changes; or the snapshot allows it. Unknown: the
+// snapshot forbids it.
+func (a *Analysis) mayUse(t *timeline.Task, c event.CPU) Verdict {
+	if int(t.ID) < len(a.x.Tasks) {
+		for _, s := range a.x.Tasks[t.ID].RanOn {
+			if s.CPU != c || s.Last == event.NoTime {
+				continue
+			}
+			if s.Off < s.Last {
+				return Proven
+			}
+			return Likely // its affinity has changed: what a snapshot says may be of before
 		}
 	}
-	return Likely
+	if a.snap == nil {
+		return Likely
+	}
+	x := a.snap.Task(int32(t.PID))
+	switch {
+	case x == nil:
+		return Likely
+	case !x.Allows(int32(c)):
+		return Unknown
+	}
+	return Proven
 }

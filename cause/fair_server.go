@@ -66,7 +66,7 @@ func (a *Analysis) serverWindow(c event.CPU, w *window, ended bool) bool {
 		return false
 	}
 	length := w.to - w.from
-	longest := event.Time(a.x.Facts.FairServerRuntime) + a.tick
+	longest := event.Time(a.serverRuntime(c)) + a.tick
 	if !started && length > longest {
 		return false // neither its beginning nor its length speaks for it
 	}

@@ -7,7 +7,8 @@ import "github.com/whylate/whylate/event"
 //
 // Proven: the switches around it are seen without a gap. Likely: its class changed in
 // this run without an event, or a bandwidth timer of fair groups expired during the wait, so
-// that the waiter's group may have had no quota for a part of it.
+// that the waiter's group may have had no quota for a part of it; not where the machine's
+// snapshot says that it has none, or it used clearly less.
 //
 // Not this: a real-time or deadline task (higher_prio).
 var fairTurn = Kind{
@@ -22,7 +23,7 @@ func matchFairTurn(p *piece) (Interval, bool) {
 		return Interval{}, false
 	}
 	i := p.ifInferred(p.blame(&fairTurn, Proven))
-	if p.a.quotaTimerIn(p.w.Woken, p.w.End) {
+	if p.a.quotaTimerIn(p.w.Woken, p.w.End) && !p.a.spared(p.w.Task.ID, p.to-1) {
 		i.Verdict = Likely
 		i.Detail = "or its group had no quota: bandwidth timers run"
 		i.Needs = append(i.Needs, "snapshot of cpu.max and cpu.stat")

@@ -4,6 +4,7 @@ import (
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/latency"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/timeline"
 )
 
@@ -28,6 +29,8 @@ type Kind struct {
 	Needs []event.Kind
 	// Best is the strongest verdict that events alone allow.
 	Best Verdict
+	// Snapshot, where set, says what the machine's snapshot allows beside the events.
+	Snapshot func(*sysinfo.Snapshot) Verdict
 	// On, where set, says whether kernels with the given facts can do this at all.
 	On func(kernel.Facts) kernel.Answer
 }

@@ -27,11 +27,15 @@ func (a *Analysis) ExitFrom(id timeline.TaskID) (from event.Time, likely bool) {
 	return mark, false
 }
 
-// RTRuntime bounds what real-time tasks may use of a CPU in each period, in ns, by the
-// stretches in which they were proven to be throttled: more than least, at most most. Without
-// such it is by the likely one in front of which they had used most: with less they were not
-// throttled, however it looks. false: there is none, or they contradict each other.
+// RTRuntime bounds what real-time tasks may use of a CPU in each period, in ns, by the snapshot,
+// else by the stretches in which they were proven to be throttled: more than least, at most most.
+// Without such it is by the likely one in front of which they had used most: with less they were
+// not throttled, however it looks. false: nothing tells, or it contradicts itself, or by the
+// snapshot there is no limit.
 func (a *Analysis) RTRuntime() (least, most int64, ok bool) {
+	if runtime, _, known := a.rtBandwidth(); known {
+		return runtime - 1, runtime, runtime > 0
+	}
 	var likely *window
 	for c := range a.throttled {
 		for i := range a.throttled[c] {

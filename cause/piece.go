@@ -130,6 +130,9 @@ func (a *Analysis) look(p *piece, ci *timeline.CPUIndex, t, limit event.Time) ev
 	for _, windows := range [][]window{a.throttled[p.cpu], a.served[p.cpu], a.quota[p.cpu]} {
 		next = edge(windows, t, next)
 	}
+	for _, g := range a.groupsOfTask(p.w.Task.ID) {
+		next = g.edge(t, next)
+	}
 	if q := p.w.Queued; q > t && q < next {
 		next = q
 	}

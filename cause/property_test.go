@@ -34,7 +34,7 @@ func explainAll(names *event.Names, events []event.Event, release string) []expl
 		b.Push(&events[i], tr.Push(&events[i]))
 	}
 	b.Finish()
-	a := cause.New(b.Index())
+	a := cause.New(b.Index(), nil)
 	var list []explained
 	again := timeline.NewTracker("x86_64", names)
 	lt := latency.NewTracker(again, func(w *latency.Wait) { list = append(list, explainOne(a, w)) })

@@ -29,7 +29,10 @@ import (
 // Proven: start and end are seen, and the sum S of sched_stat_runtime of the real-time
 // and deadline tasks of this CPU since the last expiry is known: the budget R then lies in
 // (S − tick, S], which is printed; over n periods one after the other that all ended so, in
-// ((S − tick)/n, S/n], for debts are carried over. Else likely, from the pattern alone.
+// ((S − tick)/n, S/n], for debts are carried over. Where the machine's snapshot has R, it must lie
+// there (unless CPUs borrow: RT_RUNTIME_SHARE), else likely; and then it is also proven without
+// charges, if by the switches alone they ran for R, give or take a tick. Else likely, from the
+// pattern alone.
 //
 // Not this: a real-time task that leaves with R for a fair one on a kernel with fair
 // servers; the timer's expiry without the switch; a real-time task that goes to sleep with
@@ -167,7 +170,7 @@ func (a *Analysis) staysRealTime(runs []timeline.Run) bool {
 // blameBudget names who used the budget that ran out at the start of w.
 func (a *Analysis) blameBudget(c event.CPU, w *window, endSeen bool) {
 	w.verdict = Likely
-	from := w.from - event.Time(a.x.Facts.RTPeriod)
+	from := w.from - a.rtPeriodLength()
 	e, began := lastExpiry(a.rtPeriod, w.from)
 	if began = began && e.At > from-a.tick; began {
 		from = e.At
@@ -177,7 +180,8 @@ func (a *Analysis) blameBudget(c event.CPU, w *window, endSeen bool) {
 	// after the last of them is none of it.
 	until := a.lastRealTime(c, w.from)
 	users, sum := a.usage(c, from, until)
-	exact := len(users) > 0 && len(timeline.Overlapping(a.x.CPUs[c].Gaps, from, w.from)) == 0
+	whole := len(timeline.Overlapping(a.x.CPUs[c].Gaps, from, w.from)) == 0
+	exact := len(users) > 0 && whole
 	if len(users) == 0 {
 		users, sum = a.usageBySwitches(c, from, until)
 	}
@@ -189,7 +193,11 @@ func (a *Analysis) blameBudget(c event.CPU, w *window, endSeen bool) {
 	case began && exact && endSeen:
 		w.verdict = Proven
 		w.least, w.most = a.budgetOf(c, w, e.At, sum)
-		w.detail += fmt.Sprintf(" (sched_rt_runtime_us is more than %d and at most %d)", w.least/1000, w.most/1000)
+		a.compareBudget(w)
+	case began && whole && endSeen && a.fitsBudget(sum):
+		w.verdict = Proven
+		w.detail += a.saysBudget()
+		return
 	case !began:
 		w.detail += " in the second before"
 		w.needs = append(w.needs, "timer:hrtimer_expire_entry")
@@ -203,6 +211,35 @@ func (a *Analysis) blameBudget(c event.CPU, w *window, endSeen bool) {
 	if !endSeen && began {
 		w.detail += "; its end is not in the trace"
 	}
+}
+
+// compareBudget holds what was used of the budget of w to what the snapshot says of it.
+func (a *Analysis) compareBudget(w *window) {
+	runtime, _, known := a.rtBandwidth()
+	switch {
+	case !known || a.sharesRuntime():
+		w.detail += fmt.Sprintf(" (sched_rt_runtime_us is more than %d and at most %d)", w.least/1000, w.most/1000)
+	case w.least < runtime && runtime <= w.most:
+		w.detail += a.saysBudget()
+	default:
+		w.verdict = Likely
+		w.detail += fmt.Sprintf(" (sched_rt_runtime_us is more than %d and at most %d; the machine's snapshot has %d, which does not fit)",
+			w.least/1000, w.most/1000, runtime/1000)
+		w.least, w.most = 0, 0
+	}
+}
+
+// fitsBudget reports whether sum, which switches show and no charges, is the whole budget, by
+// the snapshot.
+func (a *Analysis) fitsBudget(sum int64) bool {
+	runtime, _, known := a.rtBandwidth()
+	return known && runtime > 0 && !a.sharesRuntime() && max(sum-runtime, runtime-sum) <= int64(a.tick)
+}
+
+// saysBudget is what the snapshot has of the budget.
+func (a *Analysis) saysBudget() string {
+	runtime, period, _ := a.rtBandwidth()
+	return fmt.Sprintf(" (of sched_rt_runtime_us %d in %d)", runtime/1000, period/1000)
 }
 
 // lastRealTime returns when a real-time task was last switched out on c at or before t, t if

@@ -9,6 +9,7 @@ import (
 	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/latency"
 	"github.com/whylate/whylate/result"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/timeline"
 )
 
@@ -19,7 +20,7 @@ var ErrNoSuchWait = errors.New("no such wait in this trace")
 // those of the reader, and ErrNoSuchWait.
 func Explain(src Source, o Options) (*result.Explain, error) {
 	names := src.Names()
-	rs := newRows(o.By, names, o.info(src))
+	rs := o.newRows(src)
 	late := &chosen{o: &o, buckets: make(map[bucketKey]*worst)}
 	f, err := o.explained(src, func(a *cause.Analysis, w *latency.Wait) { explainWait(a, w, names, &o, rs, late) })
 	if err != nil {
@@ -69,7 +70,7 @@ func (o *Options) explained(src Source, visit func(*cause.Analysis, *latency.Wai
 	}
 	b.Finish()
 	index := b.Index()
-	x.analysis = cause.New(index)
+	x.analysis = cause.New(index, sysinfo.Of(src))
 
 	again := timeline.NewTracker(info.Machine, names)
 	x.lt = latency.NewTracker(again, func(w *latency.Wait) { visit(x.analysis, w) })
@@ -103,7 +104,7 @@ func explainWait(a *cause.Analysis, w *latency.Wait, names *event.Names, o *Opti
 func Latency(src Source, o Options) (*result.Latency, error) {
 	var rs *rows
 	c, err := o.counted(src, func() func(*latency.Wait) {
-		rs = newRows(o.By, src.Names(), o.info(src))
+		rs = o.newRows(src)
 		return func(w *latency.Wait) { o.countWait(rs, w) }
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/result"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/timeline"
 )
 
@@ -36,7 +37,7 @@ func Inspect(src Source, o Options) (*result.Info, error) {
 	}
 	r := &result.Info{Schema: "whylate.info/1", Input: f.input(src, &o, tr.CPUs()), Machine: info.Machine,
 		Profile: kernel.ProfileOf(info.Kernel), Buffers: info.Buffers, Commands: info.Commands, Counts: []result.EventCount{}, PerCPU: []result.CPUCount{},
-		Verdicts: supports(kinds, kernel.Of(info.Kernel)), Record: []string{}, Diagnostics: diagnostics(&f, tr, nil)}
+		Verdicts: supports(kinds, kernel.Of(info.Kernel), sysinfo.Of(src)), Record: []string{}, Diagnostics: diagnostics(&f, tr, nil)}
 	for n, count := range counts {
 		r.Counts = append(r.Counts, result.EventCount{Event: names.String(n), Count: count})
 	}
@@ -94,13 +95,16 @@ var recordNames = map[event.Kind]string{
 
 // supports says for each kind of cause what verdict the events of a trace allow at best.
 // Kinds whose events simply did not happen look like kinds that were not recorded.
-func supports(seen event.KindSet, facts kernel.Facts) []result.Support {
+func supports(seen event.KindSet, facts kernel.Facts, snap *sysinfo.Snapshot) []result.Support {
 	out := []result.Support{}
 	for _, k := range cause.Kinds() {
 		if k.Best == cause.Unknown {
 			continue
 		}
 		s := result.Support{Kind: k.Name, Best: k.Best.String(), Needs: []string{}}
+		if k.Snapshot != nil && snap != nil {
+			s.Best = k.Snapshot(snap).String()
+		}
 		for _, need := range k.Needs {
 			if seen&(1<<need) == 0 {
 				s.Best = cause.Likely.String()

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/whylate/whylate/cause"
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/latency"
 	"github.com/whylate/whylate/result"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/timeline"
 )
 
@@ -54,16 +56,18 @@ type blame struct {
 type rows struct {
 	by    By
 	names *event.Names
+	snap  *sysinfo.Snapshot
 	tgid  func(*timeline.Task) event.PID
 	byKey map[rowKey]*row
 	list  []*row
 }
 
-func newRows(by By, names *event.Names, info *event.Info) *rows {
+func (o *Options) newRows(src Source) *rows {
+	by, info := o.By, o.info(src)
 	if by == "" {
 		by = ByTask
 	}
-	return &rows{by: by, names: names, byKey: make(map[rowKey]*row), tgid: func(t *timeline.Task) event.PID {
+	return &rows{by: by, names: src.Names(), snap: sysinfo.Of(src), byKey: make(map[rowKey]*row), tgid: func(t *timeline.Task) event.PID {
 		if t.TGID != event.NoPID {
 			return t.TGID
 		}
@@ -72,6 +76,17 @@ func newRows(by By, names *event.Names, info *event.Info) *rows {
 		}
 		return event.NoPID
 	}}
+}
+
+// cgroup is the group of t in words.
+func (rs *rows) cgroup(t *timeline.Task) string {
+	if rs.snap == nil {
+		return "not recorded" // no event names the group of a task
+	}
+	if path := cause.CGroupOf(rs.snap, t); path != "" {
+		return path
+	}
+	return "not known"
 }
 
 // of returns the row of w.
@@ -88,7 +103,7 @@ func (rs *rows) of(w *latency.Wait, class cause.Class) *row {
 			k.pid = w.Task.PID // the trace does not say: then each thread stands for itself
 		}
 	case ByCGroup:
-		k.group = "not recorded" // no event names the group of a task
+		k.group = rs.cgroup(w.Task)
 	case ByCPU:
 		k.group = fmt.Sprintf("CPU %d", w.CPUAt(w.End))
 	}
@@ -180,7 +195,11 @@ func (rs *rows) result(r *row) result.Task {
 		Group: r.group, Wakeup: Waits(&r.wakeup), Preempted: Waits(&r.preempted), Blame: []result.Blame{}}
 	switch rs.by {
 	case ByTask:
-		t.PID = int32(r.task.PID)
+		t.PID, t.CGroup = int32(r.task.PID), cause.CGroupOf(rs.snap, r.task)
+	case ByCGroup:
+		if strings.HasPrefix(r.group, "/") {
+			t.CGroup = r.group
+		}
 	case ByProcess:
 		t.Group = fmt.Sprintf("%s/%d", t.Comm, r.pid)
 	}

@@ -22,6 +22,8 @@ import (
 //
 //	kernel   release of the kernel, optional
 //	trace    the events as text
+//	sysinfo  the snapshot of the machine, optional
+//	by       rows of the answer, optional; show has the word tasks then
 //	want     a line for each late wait, the causes indented below it (see tell)
 //	show     optional: what else want tells, words of cpu detail due elsewhere needs tasks waker
 func TestStories(t *testing.T) {
@@ -47,12 +49,20 @@ func story(t *testing.T, file string) {
 	if err := os.WriteFile(path, []byte(parts["trace"]), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if text := parts["sysinfo"]; text != "" {
+		if err := os.WriteFile(trace.SidecarOf(path), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	src, err := trace.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	o := explain.Options{Kernel: strings.TrimSpace(parts["kernel"]), From: event.NoTime, To: event.NoTime, Over: 1}
+	if parts["sysinfo"] != "" && src.Snapshot() == nil {
+		t.Fatal("the snapshot cannot be read")
+	}
+	o := explain.Options{Kernel: strings.TrimSpace(parts["kernel"]), From: event.NoTime, To: event.NoTime, Over: 1, By: explain.By(strings.TrimSpace(parts["by"]))}
 	r, err := explain.Explain(src, o)
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +99,7 @@ func checkSameWaits(t *testing.T, explained, latency []result.Task) {
 	byTask := func(tasks []result.Task) map[string]waits {
 		m := map[string]waits{}
 		for _, t := range tasks {
-			m[fmt.Sprintf("%s/%d %s %d", t.Comm, t.PID, t.Class, t.Prio)] = waits{t.Wakeup, t.Preempted}
+			m[fmt.Sprintf("%s/%d %s %d %s", t.Comm, t.PID, t.Class, t.Prio, t.Group)] = waits{t.Wakeup, t.Preempted}
 		}
 		return m
 	}
@@ -111,7 +121,14 @@ func tell(r *result.Explain, show ...string) string {
 	shows := func(word string) bool { return slices.Contains(show, word) }
 	for _, t := range r.Tasks {
 		if shows("tasks") {
-			fmt.Fprintf(&b, "%s/%d %s %d: %d wakeups %s, %d preempted %s\n", t.Comm, t.PID, t.Class, t.Prio,
+			name := fmt.Sprintf("%s/%d %s %d", t.Comm, t.PID, t.Class, t.Prio)
+			if t.Group != "" {
+				name = t.Group
+			}
+			if t.CGroup != "" {
+				name += " in " + t.CGroup
+			}
+			fmt.Fprintf(&b, "%s: %d wakeups %s, %d preempted %s\n", name,
 				t.Wakeup.Waits, micros(t.Wakeup.TotalNS), t.Preempted.Waits, micros(t.Preempted.TotalNS))
 		}
 	}

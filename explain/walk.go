@@ -62,7 +62,7 @@ func Walk(src Source, o Options, causes bool, visitor func() func(*Told)) (*Walk
 		visit(&t)
 	}
 	begin := func() func(*Told) {
-		rs = newRows(o.By, src.Names(), o.info(src))
+		rs = o.newRows(src)
 		clear(index)
 		return visitor()
 	}

@@ -52,7 +52,7 @@ func Read(src Input, o Options) (*Load, error) {
 	}
 	b.Finish()
 	x := b.Index()
-	a := cause.New(x)
+	a := cause.New(x, nil)
 
 	k := newLook(x, a)
 	tr = timeline.NewTracker(info.Machine, names)

@@ -63,7 +63,7 @@ func (r *recording) analyse(off event.KindSet) []answer {
 	b := timeline.NewBuilder(tr, kernel.Of(info.Kernel), names)
 	r.pass(off, func(ev *event.Event) { b.Push(ev, tr.Push(ev)) })
 	b.Finish()
-	a := cause.New(b.Index())
+	a := cause.New(b.Index(), nil)
 	again := timeline.NewTracker(info.Machine, names)
 	var list []answer
 	lt := latency.NewTracker(again, func(w *latency.Wait) {

@@ -189,6 +189,15 @@ func (s *Snapshot) CGroup(path string) *CGroup {
 	return &s.CGroups[i]
 }
 
+// CPU returns the CPU with the number n, nil for one that the snapshot does not know.
+func (s *Snapshot) CPU(n int32) *CPU {
+	i, ok := slices.BinarySearchFunc(s.CPUs, n, func(c CPU, n int32) int { return int(c.CPU) - int(n) })
+	if !ok {
+		return nil
+	}
+	return &s.CPUs[i]
+}
+
 // Sort puts all lists into their order: by number or name. Interrupts of one number stay as
 // they are.
 func (s *Snapshot) Sort() {

@@ -28,6 +28,8 @@ type Task struct {
 	TGID event.PID  // event.NoPID where the trace does not say
 	Comm event.Name // the newest name
 	CPU  event.CPU  // where it runs or last ran
+	// Parent created it; nil where the trace does not show that.
+	Parent *Task
 
 	// Prio is the effective priority last seen, Base the one without an inherited
 	// boost. NoPrio until an event tells.

@@ -167,10 +167,12 @@ func (tr *Tracker) Push(ev *event.Event) Step {
 		step.Task = tr.task(ev.Task, ev.TaskComm, c)
 		if ev.Next > 0 {
 			step.Next = tr.create(ev.Next, ev.NextComm)
+			step.Next.Parent = step.Task
 		}
 	case event.TaskNewtask:
 		if ev.Task > 0 {
 			step.Next = tr.create(ev.Task, ev.TaskComm)
+			step.Next.Parent = c.Current
 		}
 	case event.TaskRename:
 		if ev.Task > 0 {
