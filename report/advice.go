@@ -103,9 +103,9 @@ func (p *printer) harm(indent string, list []result.Harm) {
 		if h.MissesAfter != h.MissesBefore {
 			text += fmt.Sprintf(", %s → %s of %s late", count(h.MissesBefore), count(h.MissesAfter), plural(h.Jobs, "job", "jobs"))
 		}
-		p.line("%sharms %s: %s", indent, p.who(h.Comm, h.PID, h.Prio), text)
+		p.say("%sharms %s: %s", indent, p.who(h.Comm, h.PID, h.Prio), text)
 	}
 	if more := len(list) - most; more > 0 {
-		p.line("%sand %s more", indent, count(int64(more)))
+		p.say("%sand %s more", indent, count(int64(more)))
 	}
 }

@@ -27,7 +27,8 @@ func Diff(w io.Writer, r *result.Diff, o Options) error {
 	p.diffCauses(r, shown)
 	p.diffOnly(r)
 	if hidden > 0 {
-		p.line("\n%s more changed less or waited too seldom; --task chooses, --all shows them", plural(int64(hidden), "task", "tasks"))
+		p.gap()
+		p.say("%s more changed less or waited too seldom; --task chooses, --all shows them", plural(int64(hidden), "task", "tasks"))
 	}
 	p.diffTests(r)
 	p.diagnostics(r.Diagnostics)
@@ -260,10 +261,8 @@ func (p *printer) diffOnly(r *result.Diff) {
 		if hidden > 0 {
 			text += fmt.Sprintf(" and %s more", count(int64(hidden)))
 		}
-		if p.Markdown {
-			text = mdText(text)
-		}
-		p.line("\n%s", text)
+		p.gap()
+		p.say("%s", text)
 	}
 }
 
@@ -271,7 +270,8 @@ func (p *printer) diffOnly(r *result.Diff) {
 func (p *printer) diffTests(r *result.Diff) {
 	t := &r.Test
 	if t.Tests == 0 {
-		p.line("\nnothing tested: no task has enough waits in both")
+		p.gap()
+		p.say("nothing tested: no task has enough waits in both")
 		return
 	}
 	what := fmt.Sprintf("%s and %s recordings", count(r.A.Parts), count(r.B.Parts))
@@ -280,8 +280,6 @@ func (p *printer) diffTests(r *result.Diff) {
 	}
 	text := fmt.Sprintf("%s tests (%s) of %s, p adjusted for their number (Holm): %s shown to differ. They assume that %s.",
 		count(t.Tests), t.Test, what, count(t.Shown), t.Assumes)
-	if p.Markdown {
-		text = mdText(text)
-	}
-	p.line("\n%s", text)
+	p.gap()
+	p.say("%s", text)
 }

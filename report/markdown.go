@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -91,4 +92,22 @@ func (p *printer) table(title, alignment string, rows [][]string) {
 	}
 	p.line("\n**%s**\n", mdText(title))
 	p.mdTable(alignment, rows)
+}
+
+// say prints a sentence: on a page as a paragraph of its own, so that it is no row of a table
+// before it.
+func (p *printer) say(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if p.Markdown {
+		p.line("\n%s", mdText(strings.TrimSpace(text)))
+		return
+	}
+	p.line("%s", text)
+}
+
+// gap is a blank line, which sentences on a page have anyway.
+func (p *printer) gap() {
+	if !p.Markdown {
+		p.line("")
+	}
 }

@@ -232,10 +232,15 @@ func (p *printer) assumed(list []result.Diagnostic) {
 	if len(list) == 0 {
 		return
 	}
-	p.line("\n%s", p.bold("what the replay rests on"))
-	rows := make([][]string, len(list))
+	rows := [][]string{{"COUNT", "WHAT THE REPLAY RESTS ON"}}
 	for i := range list {
-		rows[i] = []string{count(list[i].Count), escape(list[i].Text)}
+		rows = append(rows, []string{count(list[i].Count), escape(list[i].Text)})
 	}
-	p.columns("  ", "r", rows)
+	if p.Markdown {
+		p.line("")
+		p.mdTable("r", rows)
+		return
+	}
+	p.line("\n%s", p.bold("what the replay rests on"))
+	p.columns("  ", "r", rows[1:])
 }

@@ -90,7 +90,7 @@ func (p *printer) diagnostics(list []result.Diagnostic) {
 	if len(list) == 0 {
 		return
 	}
-	p.line("")
+	p.gap()
 	for _, lost := range []bool{true, false} {
 		for _, d := range list {
 			if (d.Kind == "lost_events") != lost {
@@ -106,7 +106,7 @@ func (p *printer) diagnostics(list []result.Diagnostic) {
 			if lost {
 				text = p.paint(ansiRed, text)
 			}
-			p.line("note: %s", text)
+			p.say("note: %s", text)
 		}
 	}
 }

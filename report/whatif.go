@@ -23,22 +23,15 @@ func WhatIf(w io.Writer, r *result.WhatIf, o Options) error {
 	for i := range r.Changes {
 		p.changed(r, &r.Changes[i])
 	}
-	p.line("\n%s", p.text(answerable(&r.Replay)+"; `whylate replay` tells more"))
+	p.gap()
+	p.say("%s; `whylate replay` tells more", answerable(&r.Replay))
 	if o.All || o.Verbose {
 		p.assumed(r.Assumed)
 	} else if n := len(r.Assumed); n > 0 {
-		p.line("%s", p.text(plural(int64(n), "assumption about the recorded machine", "assumptions about the recorded machine")+"; -v lists them"))
+		p.say("%s; -v lists them", plural(int64(n), "assumption about the recorded machine", "assumptions about the recorded machine"))
 	}
 	p.diagnostics(r.Diagnostics)
 	return p.flush()
-}
-
-// text makes a sentence safe for the page that is printed.
-func (p *printer) text(s string) string {
-	if p.Markdown {
-		return mdText(s)
-	}
-	return s
 }
 
 // changed prints one set of changes.
@@ -53,22 +46,27 @@ func (p *printer) changed(r *result.WhatIf, c *result.Changed) {
 		p.line("\n%s", p.bold(strings.Join(names, " ")))
 	}
 	for _, command := range c.Commands {
-		p.line("   %s", p.text(escape(command)))
+		p.say("   %s", escape(command))
 	}
 	if c.Refused != "" {
-		p.line("\n%s", p.text("the kernel refuses this: "+escape(c.Refused)))
+		p.gap()
+		p.say("the kernel refuses this: %s", escape(c.Refused))
 		return
 	}
-	p.line("\n%s", p.bold(p.text(p.foretold(r, c))))
+	p.gap()
+	p.say("%s", p.bold(p.foretold(r, c)))
 	p.predictedWaits(r, c)
 	p.changedTasks(r, c)
 	if slices.ContainsFunc(c.Harm, func(h result.Harm) bool { return p.Verbose || !h.Kernel }) {
-		p.line("")
+		p.gap()
 		p.harm("", c.Harm)
 	}
-	p.line("\n%s", p.text(prediction(c)))
+	if slices.ContainsFunc(c.Late, func(f result.Prediction) bool { return f.Withheld == "" }) {
+		p.gap()
+		p.say("%s", prediction(c))
+	}
 	for _, d := range c.Diagnostics {
-		p.line("note: %s", p.text(fmt.Sprintf("%s (%s)", escape(d.Text), count(d.Count))))
+		p.say("note: %s (%s)", escape(d.Text), count(d.Count))
 	}
 }
 
@@ -124,10 +122,10 @@ func (p *printer) predictedWaits(r *result.WhatIf, c *result.Changed) {
 		p.table("late waits, "+p.unit(), "lllrrrr", rows)
 	}
 	if hidden > 0 {
-		p.line("and %s more; --all shows them", count(int64(hidden)))
+		p.say("and %s more; --all shows them", count(int64(hidden)))
 	}
 	if fair > 0 {
-		p.line("%s", p.text(plural(int64(fair), "late wait of a fair task", "late waits of fair tasks")+": nothing is predicted, their class is not modelled yet"))
+		p.say("%s: nothing is predicted, their class is not modelled yet", plural(int64(fair), "late wait of a fair task", "late waits of fair tasks"))
 	}
 }
 

@@ -92,12 +92,11 @@ func numberedNames(a, b *side, by explain.By) map[string]bool {
 		for _, f := range s.files {
 			pids := make(map[string][]int32)
 			for _, r := range f.rows {
-				if list := pids[r.row.Comm]; !slices.Contains(list, r.row.PID) {
-					pids[r.row.Comm] = append(list, r.row.PID)
-				}
+				pids[r.row.Comm] = append(pids[r.row.Comm], r.row.PID)
 			}
-			for _, list := range pids {
+			for name, list := range pids {
 				slices.Sort(list)
+				pids[name] = slices.Compact(list) // a task has a row for each class
 			}
 			all = append(all, pids)
 		}
@@ -113,7 +112,11 @@ func (s *side) gather(by explain.By, numbered map[string]bool) (map[matchKey]*me
 	found := make(map[matchKey]*merged)
 	var order []matchKey
 	for n, f := range s.files {
-		pids := make(map[matchKey][]int32)
+		type member struct {
+			key matchKey
+			pid int32
+		}
+		seen, tasks := make(map[member]bool), make(map[matchKey]int)
 		for _, r := range f.rows {
 			k := keyOf(r, by, numbered)
 			m := found[k]
@@ -122,9 +125,10 @@ func (s *side) gather(by explain.By, numbered map[string]bool) (map[matchKey]*me
 				found[k] = m
 				order = append(order, k)
 			}
-			if !slices.Contains(pids[k], r.row.PID) {
-				pids[k] = append(pids[k], r.row.PID)
-				m.tasks = max(m.tasks, len(pids[k]))
+			if who := (member{k, r.row.PID}); !seen[who] {
+				seen[who] = true
+				tasks[k]++
+				m.tasks = max(m.tasks, tasks[k])
 			}
 			m.add(r, n, f.walked.Input.File)
 		}

@@ -80,14 +80,19 @@ func (c *Condition) asked(rows []*tally, diags *[]result.Diagnostic) []*tally {
 	if c.Measure.Kind != "" {
 		return list
 	}
-	return slices.DeleteFunc(list, func(t *tally) bool {
+	waits, tasks := int64(0), 0
+	list = slices.DeleteFunc(list, func(t *tally) bool {
 		out := t.row.PID >= 0 && !t.row.User && user[who{t.row.PID, t.row.Comm}]
 		if n := t.series[Wakeup].Count() + t.series[Preempted].Count(); out && n > 0 {
-			*diags = append(*diags, result.Diagnostic{Kind: "not_judged", Count: n,
-				Text: fmt.Sprintf("%s asks %s/%d as a real-time task; what it waited as a fair one is not judged", c.Text, t.row.Comm, t.row.PID)})
+			waits, tasks = waits+n, tasks+1
 		}
 		return out
 	})
+	if tasks > 0 {
+		*diags = append(*diags, result.Diagnostic{Kind: "not_judged", Count: waits,
+			Text: fmt.Sprintf("%s is asked of real-time tasks; what %d of them waited as fair ones is not judged", c.Text, tasks)})
+	}
+	return list
 }
 
 // need adds what the measure needs.
