@@ -30,43 +30,53 @@ func (r *reader) settings() {
 			r.l.Preempt = p
 		}
 	}
+	var list []scenario.Value
 	for _, s := range snap.Settings {
-		r.setting(s.Name, s.Value)
+		list = append(list, scenario.Value{Name: s.Name, To: s.Value})
 	}
 	for _, f := range snap.Features {
 		value := "off"
 		if f.On {
 			value = "on"
 		}
-		r.setting(f.Name, value)
+		list = append(list, scenario.Value{Name: f.Name, To: value})
 	}
 	if len(snap.CPUs) > 0 && snap.CPUs[0].FairServer != nil && r.x.Facts.FairServer == kernel.Yes {
 		server := snap.CPUs[0].FairServer
 		same := !slices.ContainsFunc(snap.CPUs, func(c sysinfo.CPU) bool { return c.FairServer == nil || *c.FairServer != *server })
 		if _, told := snap.Setting("fair_server_runtime_ns"); same && !told {
-			r.setting("fair_server_runtime_ns", strconv.FormatInt(server.RuntimeNS, 10))
-			r.setting("fair_server_period_ns", strconv.FormatInt(server.PeriodNS, 10))
+			list = append(list, scenario.Value{Name: "fair_server_runtime_ns", To: strconv.FormatInt(server.RuntimeNS, 10)},
+				scenario.Value{Name: "fair_server_period_ns", To: strconv.FormatInt(server.PeriodNS, 10)})
 		}
+	}
+	// What fits only together with another one, a runtime and its period, is taken after that.
+	for left := len(list) + 1; len(list) < left; {
+		left = len(list)
+		list = slices.DeleteFunc(list, r.setting)
+	}
+	for range list {
+		r.guess.add(settingRefused)
 	}
 }
 
-// setting adds a value if the model's kernel takes it.
-func (r *reader) setting(name, value string) {
+// setting adds a value; it reports whether that is done with, false where the model's kernel does
+// not take it.
+func (r *reader) setting(v scenario.Value) bool {
+	name := v.Name
 	if slices.Contains(elsewhere, name) || !slices.ContainsFunc(scenario.Settings(), func(s scenario.Setting) bool { return s.Name == name }) {
-		return
+		return true
 	}
-	v := scenario.Value{Name: name, To: value}
 	i := slices.IndexFunc(r.l.Values, func(v scenario.Value) bool { return v.Name == name })
 	if i >= 0 {
 		r.l.Values[i] = v // the snapshot knows better than what events seem to show
-		return
+		return true
 	}
 	p := scenario.Plan{Name: "replay", Kernel: r.l.Kernel, CPUs: r.l.CPUs, Values: append(slices.Clone(r.l.Values), v)}
 	if _, err := p.Setup(); err != nil {
-		r.guess.add(settingRefused)
-		return
+		return false
 	}
 	r.l.Values = append(r.l.Values, v)
+	return true
 }
 
 // snapshotOf is what the snapshot says of s: it must have lived then.
