@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"flag"
 	"fmt"
 	"path/filepath"
 	"sort"
@@ -103,12 +104,18 @@ func TestFreeRunning(t *testing.T) {
 	t.Logf("\n%slong real-time and deadline waits: %d of %d within 5 %%; late ones: %d of %d answerable\n", table.String(), within, long, answerable, late)
 }
 
+var long = flag.Bool("long", false, "score the recording of 2.5 million events, too")
+
 // TestLateWaitsAreAnswerable: of all late real-time and deadline waits of the recordings nine
 // of ten are met well enough for an answer.
 func TestLateWaitsAreAnswerable(t *testing.T) {
 	late, answerable := 0, 0
 	var table strings.Builder
-	for _, path := range tracesOf(t, append([]string{"traces/mixed-v61-smp4/*.dat", "traces/schbench-v61-smp4/*.dat", "traces/schbench-v612-smp4/*.dat"}, oneCPU...)...) {
+	files := append([]string{"traces/mixed-v61-smp4/*.dat", "traces/schbench-v61-smp4/*.dat", "traces/schbench-v612-smp4/*.dat"}, oneCPU...)
+	if *long {
+		files = append(files, "traces/big-v61-smp4/*.dat")
+	}
+	for _, path := range tracesOf(t, files...) {
 		l := recorded(t, path)
 		r, err := l.Run(RunOptions{})
 		if err != nil {

@@ -38,7 +38,7 @@ const (
 var guesses = [numGuesses]struct{ kind, text string }{
 	lostEvents:     {"lost_events", "stretches in which events of a CPU are missing: it did nothing there; a larger buffer would tell"},
 	stolenTime:     {"stolen", "stretches in which a CPU stood still with real-time work to do: nobody had it, in every run at the same times; the host's steal time would tell"},
-	lateTimers:     {"late_timers", "stretches in which the timers of a CPU did not interrupt it, on a machine that is late with some although interrupts are on: they come as late in every run; the host's steal time would tell"},
+	lateTimers:     {"late_timers", "stretches in which the timers of a CPU did not interrupt it although they were due, on a machine that is late with some although interrupts are on: they come as late in every run; the host's steal time would tell"},
 	preemptOff:     {"preempt_off", "stretches in which a task kept its CPU from one that goes first: preemption was off for just this work; preemptirq:preempt_disable would tell"},
 	irqsOff:        {"irqs_off", "stretches in which a timer's interrupt did not come: the current task had interrupts off for just this work; preemptirq:irq_disable would tell"},
 	timerGrid:      {"timer_absolute", "sleeps whose timer stands on a regular grid: its time stays where it was"},

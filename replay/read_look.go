@@ -35,6 +35,7 @@ type look struct {
 	late             []Stolen // in which a timer of a CPU was due and did not interrupt it
 	idleLate         []bool   // nobody had that CPU
 	heldBack         bool     // one of them came with interrupts on
+	anyLate          []Stolen // likewise, however short
 	low              lowRes
 }
 
@@ -47,6 +48,10 @@ func (k *look) wait(w *latency.Wait) {
 	if w.GapFrom != event.NoTime || w.Kind != latency.Wakeup {
 		return
 	}
+	due := k.a.Due(w)
+	if due != event.NoTime && due < w.Woken && w.Waker.Context == latency.ContextIRQ && w.Waker.CPU >= 0 {
+		k.anyLate = append(k.anyLate, Stolen{w.Waker.CPU, due, w.Woken})
+	}
 	class := cause.ClassOf(w.Base, k.x.Names.String(w.Comm), false)
 	first := class == cause.ClassRT || class == cause.ClassDeadline
 	if long := w.End - w.Woken; long <= atOnce {
@@ -57,7 +62,7 @@ func (k *look) wait(w *latency.Wait) {
 		case first && w.Waker.CPU == w.CPU:
 			k.overs = append(k.overs, long)
 		}
-		if d := k.a.Due(w); d == event.NoTime || w.Woken-d <= atOnce {
+		if due == event.NoTime || w.Woken-due <= atOnce {
 			return
 		}
 	}
@@ -136,7 +141,7 @@ func (k *look) finish() {
 // off, and where there was none the CPU was away.
 func (k *look) lateTimers() {
 	if k.heldBack {
-		k.late = merged(k.late)
+		k.late, k.anyLate = merged(append(k.late, k.anyLate...)), nil
 		return
 	}
 	for i, s := range k.late {
