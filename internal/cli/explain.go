@@ -20,7 +20,12 @@ the end that is at least 1 ms long. Without --all or --json, waits of fair tasks
 kernel threads below 50 µs are left out.
 
 Every wait has a name, like 311@290.333201; --wait NAME -v tells it alone, with the
-events that prove each of its causes.`
+events that prove each of its causes.
+
+For late waits of deadline and real-time tasks it also tells what would have helped: the
+trace is replayed in the model of the scheduler with the changes that the causes suggest.
+Each prediction carries the error of the replay on that wait, whom the change harms, and
+the command that makes it; whylate whatif tries other changes.`
 
 const explainExample = `  whylate explain trace.dat
   whylate explain trace.dat --task 'ctl-*' --over 100us
