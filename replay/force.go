@@ -22,6 +22,7 @@ func Force(src Input, o Options) (*Decisions, error) {
 	if err != nil {
 		return nil, err
 	}
+	first.takeSnapshot(src, o)
 	first.inferDeadlines(src, o)
 	cfg, err := first.config(src.Info(), o)
 	if err != nil {
@@ -92,7 +93,10 @@ type forcer struct {
 	quiet bool
 	doubt string
 	place event.CPU // what Place answers
-	moves []forcedMove
+	// moves are recorded migrations that the model may make, proposed the last one that it
+	// wanted to.
+	moves    []forcedMove
+	proposed proposal
 
 	nextChange int   // of first.changes
 	offset     int64 // of the clock of timers to that of the trace, ns; 0: not known
@@ -115,7 +119,9 @@ type forced struct {
 
 	// unsure: it may have left its queue unseen. unordered: its place in it was not seen.
 	unsure, unordered bool
+	wasRT             bool
 	policySure        bool // FIFO or RR is known
+	sliceSure         bool // what is left of its turn is known, if it has one
 	paramsSure        bool // deadline parameters are known
 
 	waking  bool // sched_waking came and sched_wakeup did not yet
@@ -137,6 +143,7 @@ type forcedCPU struct {
 	asked   bool // the model asked it to schedule since this was last cleared
 	// skipped: its last switch passed over a task of a higher class.
 	skipped bool
+	tickAt  event.Time
 	charge  event.Time // recorded and not yet taken
 	change  unseenChange
 	// runEvents counts the events of the run.
@@ -183,6 +190,9 @@ func (f *forcer) push(ev *event.Event) {
 		f.lost(ev.CPU)
 	}
 	f.settleOpen(ev)
+	if len(f.moves) > 0 {
+		f.flushMoves(ev, step)
+	}
 	if ev.Kind != event.SchedSwitch {
 		f.stillRuns(ev)
 	}
@@ -244,7 +254,7 @@ func (f *forcer) of(tl *timeline.Task, c event.CPU) *forced {
 		t.tl = tl
 		return t
 	}
-	t := &forced{id: tl.ID, tl: tl, placed: event.NoCPU, wokenAt: event.NoTime}
+	t := &forced{id: tl.ID, tl: tl, placed: event.NoCPU, sliceSure: true, wokenAt: event.NoTime}
 	f.tasks[tl.ID] = t
 	if tl.Idle() {
 		t.task = f.sched.Idle(c)
@@ -263,6 +273,7 @@ func (f *forcer) of(tl *timeline.Task, c event.CPU) *forced {
 	t.task.Data = t
 	if b.status != timeline.StatusNew {
 		t.task.State = event.StateSleeping
+		t.sliceSure = false
 		if f.exists(b.cpu) {
 			c = b.cpu
 		}

@@ -19,7 +19,7 @@ func (s *firstSight) inferDeadlines(src Input, o Options) {
 	if s.dlTasks == 0 {
 		return
 	}
-	l, err := Read(src, Options{Kernel: o.Kernel})
+	l, err := Read(src, Options{Kernel: o.Kernel, Snapshot: o.Snapshot})
 	if err != nil {
 		return // too long for that: they stay unknown
 	}
@@ -28,7 +28,7 @@ func (s *firstSight) inferDeadlines(src Input, o Options) {
 	}
 	for i := range l.Tasks {
 		t := &l.Tasks[i]
-		if _, told := s.known[t.PID]; told {
+		if k, told := s.known[t.PID]; told && k.attr.Policy == sched.Deadline {
 			continue
 		}
 		a := t.Attr
@@ -55,15 +55,13 @@ func (f *forcer) attrOf(t *forced, prio event.Prio) sched.Attr {
 	case prio < 0:
 		if told && k.attr.Policy == sched.Deadline {
 			t.paramsSure = true
-			if k.inferred {
-				f.assume("deadline_inferred", 1, "the runtime and the period of a deadline task are not recorded; those are taken that its timers, its wakes and its throttling show")
-			}
 			return k.attr
 		}
 		return f.first.deadline(t.id)
 	case prio < event.MaxRTPrio:
 		a := sched.Attr{Policy: sched.FIFO, Priority: max(1, int(event.MaxRTPrio-1-prio))}
-		if told && (k.attr.Policy == sched.FIFO || k.attr.Policy == sched.RR) {
+		t.wasRT = true
+		if told && (k.attr.Policy == sched.FIFO || k.attr.Policy == sched.RR) && k.attr.Priority == a.Priority {
 			a.Policy, t.policySure = k.attr.Policy, true
 		}
 		return a

@@ -56,7 +56,7 @@ func (f *forcer) stillRuns(ev *event.Event) {
 		row.undecide(why)
 	} else {
 		row.count(false, true)
-		f.miss(rank, ClassPick, c, Choice{Class: cur.ClassName()}, Choice{Class: "throttled"}, f.sched.Candidates(c))
+		f.miss(rank, ClassPick, c, Choice{Class: cur.ClassName()}, Choice{Class: "throttled"}, f.sched.Candidates(c), cur)
 	}
 	if rank == sched.RankDL {
 		f.sched.ForceReplenish(cur)
@@ -124,6 +124,9 @@ const mostGuesses = 4
 // fit follows src with the runtime and the period of real-time tasks that it shows. They are
 // not scored by what they were fitted on alone: one number has to fit every window.
 func fit(src Input, o Options, first *firstSight, cfg sched.Config) (*forcer, error) {
+	if first.budgetTold {
+		return follow(src, o, first, cfg)
+	}
 	period, told := first.rtPeriod(), cfg
 	if cfg.RTPeriod > 0 && period > 0 && farFrom(period, cfg.RTPeriod) > cfg.RTPeriod/10 {
 		// An expiry can be late, but not by that much each time. The share stays.

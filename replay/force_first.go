@@ -1,13 +1,11 @@
 package replay
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/whylate/whylate/event"
-	"github.com/whylate/whylate/kernel"
-	"github.com/whylate/whylate/scenario"
 	"github.com/whylate/whylate/sched"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/timeline"
 )
 
@@ -44,6 +42,11 @@ type firstSight struct {
 	kinds              event.KindSet
 	names              *event.Names
 	machine            string
+
+	sleepingLocks bool // PREEMPT_RT: locks lend priorities everywhere
+	snap          *sysinfo.Snapshot
+	budgetTold    bool // the snapshot has sched_rt_runtime_us
+	kernelUnknown bool
 }
 
 // lookAhead reads src for the first time.
@@ -195,27 +198,3 @@ func (s *firstSight) rtPeriod() event.Time { return (s.rtApart + 500_000) / 1_00
 
 // shows reports whether the trace has events of a kind.
 func (s *firstSight) shows(k event.Kind) bool { return s.kinds&(1<<k) != 0 }
-
-// config is the scheduler of the recorded kernel.
-func (s *firstSight) config(info *event.Info, o Options) (sched.Config, error) {
-	release := o.Kernel
-	if release == "" {
-		release = info.Kernel
-	}
-	plan := scenario.Plan{Kernel: kernel.ProfileOf(release), CPUs: min(max(s.cpus, info.CPUs, 1), mostForcedCPUs)}
-	setup, err := plan.Setup()
-	if err != nil {
-		return sched.Config{}, fmt.Errorf("configuring the model as kernel %q: %w", release, err)
-	}
-	return setup.Machine.Sched, nil
-}
-
-// useKnown takes over which CPUs tasks may use, where somebody told.
-func (s *firstSight) useKnown() {
-	for i := range s.tasks {
-		b := &s.tasks[i]
-		if k, ok := s.known[b.pid]; ok && !k.inferred {
-			b.cpus, b.told = k.cpus, true
-		}
-	}
-}

@@ -193,21 +193,3 @@ func (f *forcer) charged(ev *event.Event) {
 		f.cpus[ev.CPU].charge = 0
 	}
 }
-
-// forcedMove is a recorded migration that the model is asked about.
-type forcedMove struct {
-	task     *sched.Task
-	from, to event.CPU
-	done     bool
-}
-
-// Move lets the model do what the trace has, and nothing else.
-func (f *forcer) Move(p *sched.Task, from, to event.CPU) bool {
-	for i := range f.moves {
-		if m := &f.moves[i]; !m.done && m.task == p && m.from == from && m.to == to {
-			m.done = true
-			return true
-		}
-	}
-	return false
-}

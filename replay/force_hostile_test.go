@@ -77,7 +77,7 @@ func nonsense(r *rand.Rand, n int) *inventedTrace {
 
 // TestForceTakesAnyEvents: whatever a trace says, Force ends and answers.
 func TestForceTakesAnyEvents(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range uint64(100) {
 		func() {
 			defer func() {
 				if e := recover(); e != nil {

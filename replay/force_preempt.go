@@ -77,6 +77,7 @@ func (f *forcer) tick(ev *event.Event) {
 	if question && !asked && !cp.open.on && !f.changing(c) {
 		cp.open = openPreempt{on: true, tick: true, at: f.now, curr: curr}
 	}
+	cp.tickAt = f.now
 	f.spend(c, func() { f.sched.SchedulerTick(c) })
 }
 
@@ -121,6 +122,27 @@ func (f *forcer) undecidePreempt(o *openPreempt, why string) {
 	f.scores.row(o.curr.Rank(), Preempt).undecide(why)
 }
 
+// turn follows the end of a turn of a real-time task, or that there was none, and says why the
+// model's answer does not count.
+func (f *forcer) turn(o *openPreempt, yes, model bool) (why string) {
+	t, ok := o.curr.Data.(*forced)
+	switch {
+	case !ok:
+		return "task_unknown"
+	case !t.policySure:
+		why = reasonPolicy
+	case !t.sliceSure:
+		why = "slice_before_the_trace"
+	}
+	if yes {
+		t.sliceSure = true
+	}
+	if yes && !model {
+		f.sched.ForceTurn(o.curr)
+	}
+	return why
+}
+
 // disturb notes that t came to the queue of its CPU, or became more there, without a wake.
 func (f *forcer) disturb(t *forced) {
 	cp := &f.cpus[t.task.CPU()]
@@ -145,18 +167,21 @@ func (f *forcer) decidePreempt(c event.CPU, yes bool) {
 		model = cp.asked
 	}
 	row := f.scores.row(rank, Preempt)
-	t, _ := o.curr.Data.(*forced)
-	if o.tick && rank == sched.RankRT && (t == nil || !t.policySure) {
-		row.undecide("policy_unknown")
-		return
+	if o.tick && rank == sched.RankRT {
+		if why := f.turn(o, yes, model); why != "" {
+			row.undecide(why)
+			return
+		}
 	}
 	row.countPreempt(model == yes, yes)
 	if model != yes {
 		r, m := f.chose(o.curr), f.chose(o.curr)
+		tasks := []*sched.Task{o.curr}
 		if o.woken != nil {
 			r, m = f.chose(o.woken.task), f.chose(o.woken.task)
+			tasks = append(tasks, o.woken.task)
 		}
 		r.Preempt, m.Preempt = yes, model
-		f.miss(rank, Preempt, c, r, m, f.sched.Candidates(c))
+		f.miss(rank, Preempt, c, r, m, f.sched.Candidates(c), tasks...)
 	}
 }

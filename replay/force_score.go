@@ -6,6 +6,7 @@ import (
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/sched"
+	"github.com/whylate/whylate/timeline"
 )
 
 // scores counts what Force finds.
@@ -60,14 +61,15 @@ func (r *score) undecide(why string) {
 }
 
 // miss notes a decision of which the model thought otherwise.
-func (f *forcer) miss(rank int, typ string, c event.CPU, recorded, model Choice, d *sched.Decision) {
+func (f *forcer) miss(rank int, typ string, c event.CPU, recorded, model Choice, d *sched.Decision, tasks ...*sched.Task) {
 	s := &f.scores
 	s.missed++
 	if s.told[rank] >= MostMisses {
 		return
 	}
 	s.told[rank]++
-	m := Miss{At: f.now, CPU: c, Class: rankNames[rank], Type: typ, Recorded: recorded, Model: model, Reason: "unexplained"}
+	m := Miss{At: f.now, CPU: c, Class: rankNames[rank], Type: typ, Recorded: recorded, Model: model, Reason: f.reasonOf(rank, typ, c, tasks...)}
+	m.Text = reasonTexts[m.Reason]
 	if d != nil {
 		for _, o := range d.Candidates {
 			m.Candidates = append(m.Candidates, DecisionCandidate{o.Task.PID, o.Task.Comm, o.KeyName, o.Key})
@@ -89,12 +91,39 @@ func (f *forcer) assume(kind string, n int64, text string) {
 	f.assumed = append(f.assumed, Assumption{Kind: kind, Count: n, Text: text})
 }
 
-// end answers what stayed open.
+// end answers what stayed open, and says what all rests on.
 func (f *forcer) end() {
 	for c := range f.cpus {
 		if o := &f.cpus[c].open; o.on {
 			f.undecidePreempt(o, "trace_ended")
 		}
+	}
+	if f.first.kernelUnknown {
+		f.assume("kernel_unknown", 1, "the model has no kernel of this release: it takes the one that is most like it")
+	}
+	for i := range f.first.tasks {
+		f.assumeTask(&f.first.tasks[i], i < len(f.tasks) && f.tasks[i] != nil)
+	}
+	for _, t := range f.tasks {
+		if t != nil && t.wasRT && !t.policySure {
+			f.assume("policy_fifo", 1, "real-time tasks of which nothing tells whether they are SCHED_FIFO or SCHED_RR: SCHED_FIFO, until one makes way for an equal")
+		}
+	}
+}
+
+// assumeTask counts what is assumed of a task that was followed.
+func (f *forcer) assumeTask(b *beginning, followed bool) {
+	if !followed || b.pid <= 0 {
+		return
+	}
+	if !b.told && len(f.cpus) > 1 {
+		f.assume("cpus_seen", 1, "tasks that may use the CPU on which they were seen, if it was only one, else all of them")
+	}
+	if len(b.wakes) > 0 && f.known[b.pid].inferred {
+		f.assume("deadline_inferred", 1, "deadline tasks whose runtime and period are those that their timers, their wakes and their throttling show")
+	}
+	if b.status == timeline.StatusReady {
+		f.assume("order_unknown", 1, "tasks that waited when the trace began: which came first is not known")
 	}
 }
 

@@ -133,7 +133,7 @@ func TestForceAgreesWithTheModelItself(t *testing.T) {
 		}
 	}
 	for _, class := range []string{"dl", "rt"} {
-		for _, typ := range []string{Pick, ClassPick, Preempt, Placement} {
+		for _, typ := range []string{Pick, ClassPick, Preempt, Placement, Balance} {
 			sum := sums[class+" "+typ]
 			if sum == nil || sum.N < 1000 {
 				t.Fatalf("%s %s: %+v: too few to say anything", class, typ, sum)

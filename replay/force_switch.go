@@ -19,8 +19,10 @@ func (f *forcer) schedSwitch(ev *event.Event, step timeline.Step, yielding bool)
 	if f.sync(c, next, ev.NextPrio) && next.task.OnRQ() {
 		f.doubt = "priority_changed_unseen"
 	}
-	if why := f.enter(next, c); why != "" {
-		f.doubt = why
+	if !f.pulls(next, c) {
+		if why := f.enter(next, c); why != "" {
+			f.doubt = why
+		}
 	}
 	preempt := f.leave(c, prev, ev.State, yielding)
 	f.want, f.quiet = next.task, false
@@ -55,6 +57,10 @@ func (f *forcer) leave(c event.CPU, prev *forced, state event.State, yielding bo
 func (f *forcer) Pick(c event.CPU, prev, next *sched.Task) *sched.Task {
 	if f.quiet {
 		return f.want
+	}
+	if len(f.moves) > 0 {
+		f.settleMoves(c)
+		next = f.sched.First(c, prev)
 	}
 	model := f.sureChoice(c, prev, next)
 	best := f.bestRank(c, prev)
@@ -100,7 +106,7 @@ func (f *forcer) pickClass(c event.CPU, prev, model *sched.Task, best int) *sche
 	default:
 		row.count(agree, want == best)
 		if !agree {
-			f.miss(best, ClassPick, c, Choice{Class: f.want.ClassName()}, Choice{Class: model.ClassName()}, f.sched.Candidates(c))
+			f.miss(best, ClassPick, c, Choice{Class: f.want.ClassName()}, Choice{Class: model.ClassName()}, f.sched.Candidates(c), f.want, model)
 		}
 	}
 	if agree {
@@ -180,7 +186,7 @@ func (f *forcer) pickTask(c event.CPU, prev, model *sched.Task) {
 	}
 	row.count(agree, f.longest(c, rank, prev) == f.want)
 	if !agree {
-		f.miss(rank, Pick, c, f.chose(f.want), f.chose(model), f.sched.Candidates(c))
+		f.miss(rank, Pick, c, f.chose(f.want), f.chose(model), f.sched.Candidates(c), f.want, model)
 	}
 }
 

@@ -132,7 +132,7 @@ func (f *forcer) scorePlace(ev *event.Event, t *forced, fork bool) {
 	if t.placed != ev.Target {
 		r, m := f.chose(t.task), f.chose(t.task)
 		r.CPU, m.CPU = ev.Target, t.placed
-		f.miss(rank, Placement, ev.CPU, r, m, nil)
+		f.miss(rank, Placement, ev.CPU, r, m, nil, t.task)
 	}
 }
 
@@ -150,14 +150,6 @@ func (f *forcer) migrate(ev *event.Event, tl *timeline.Task) {
 	case !t.task.OnRQ():
 		f.sched.ForceCPU(t.task, ev.Target)
 	case !t.task.Running():
-		// Who pushes or pulls has looked whether the task will run; who changes its affinity
-		// asks whether it should.
-		stopped := f.sched.Curr(ev.CPU).Rank() == sched.RankStop
-		f.sched.ForceMove(ev.CPU, t.task, ev.Target)
-		if stopped || !f.mayUse(t, ev.Orig) {
-			f.sched.ForceCheck(ev.CPU, t.task)
-		}
-		f.relist(t)
-		f.disturb(t)
+		f.moved(ev, t)
 	}
 }

@@ -50,17 +50,22 @@ func (r *reader) nearestKernel() string {
 		comm := r.x.Names.String(r.tr.Task(timeline.TaskID(i)).Comm)
 		rt = len(comm) > 8 && comm[:8] == "ktimers/"
 	}
+	return nearestProfile(&r.x.Facts, rt)
+}
+
+// nearestProfile is that profile; a kernel that is not known at all is taken for 6.12.
+func nearestProfile(f *kernel.Facts, rt bool) string {
 	best := "6.12"
 	if rt {
 		best = "6.12-rt"
 	}
-	if !r.x.Facts.Known {
+	if !f.Known {
 		return best
 	}
 	best = ""
 	for i := range kernel.Profiles {
 		p := &kernel.Profiles[i]
-		if p.RT != rt || best != "" && !r.x.Facts.Version.AtLeast(p.Major, p.Minor) {
+		if p.RT != rt || best != "" && !f.Version.AtLeast(p.Major, p.Minor) {
 			continue
 		}
 		best = p.Name

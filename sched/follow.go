@@ -43,10 +43,14 @@ func (s *Sched) AskPlace(from event.CPU, p *Task, fork bool) (c event.CPU, turn 
 	return s.chooseTaskRQ(from, p, start, fork), s.tookTurn
 }
 
+// TookTurn reports whether the last question was answered by such a counter.
+func (s *Sched) TookTurn() bool { return s.tookTurn }
+
 // AskPush lets the class of p push one task away from c, as far as the follower lets it.
 // pull says that another CPU asked for it (RT_PUSH_IPI).
 func (s *Sched) AskPush(from, c event.CPU, p *Task, pull bool) {
 	s.begin(from)
+	s.tookTurn = false
 	switch rq := s.rqs[c]; p.class {
 	case rtClass:
 		s.pushRTTask(from, rq, pull)
@@ -58,6 +62,7 @@ func (s *Sched) AskPush(from, c event.CPU, p *Task, pull bool) {
 // AskPull lets c pull for the class of p, as far as the follower lets it.
 func (s *Sched) AskPull(c event.CPU, p *Task) {
 	s.begin(c)
+	s.tookTurn = false
 	switch rq := s.rqs[c]; p.class {
 	case rtClass:
 		s.pullRTTask(rq)
@@ -233,6 +238,22 @@ func (s *Sched) ForceRTPeriod() { s.rtBW.expires = s.host.Now() }
 func (s *Sched) Serves(c event.CPU) bool {
 	rq := s.rqs[c]
 	return rq.server.queued() && rq.cfs.queue.n > 0
+}
+
+// ForceTurn ends the turn of p, a real-time task, as that of a SCHED_RR one: who does so is one.
+func (s *Sched) ForceTurn(p *Task) {
+	if p.class != rtClass || p.Attr.Policy != FIFO && p.Attr.Policy != RR {
+		return
+	}
+	rq := s.rqs[p.cpu]
+	if p.Attr.Policy == FIFO {
+		p.Attr.Policy = RR
+		if p.rt.onRQ && !p.rt.parked {
+			rq.rt.rrNrRunning++
+		}
+	}
+	p.rt.timeSlice = s.cfg.RRTimeslice
+	s.requeueTaskRT(rq, p, false)
 }
 
 // ForceFairServer lets the fair server of c serve, or end. It then has its whole runtime.
