@@ -38,6 +38,7 @@ func Inspect(src Source, o Options) (*result.Info, error) {
 	r := &result.Info{Schema: "whylate.info/1", Input: f.input(src, &o, tr.CPUs()), Machine: info.Machine,
 		Profile: kernel.ProfileOf(info.Kernel), Buffers: info.Buffers, Commands: info.Commands, Counts: []result.EventCount{}, PerCPU: []result.CPUCount{},
 		Verdicts: supports(kinds, kernel.Of(info.Kernel), sysinfo.Of(src)), Record: []string{}, Diagnostics: diagnostics(&f, tr, nil)}
+	r.Snapshot = sumUp(sysinfo.Of(src), f.start)
 	for n, count := range counts {
 		r.Counts = append(r.Counts, result.EventCount{Event: names.String(n), Count: count})
 	}

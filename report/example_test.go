@@ -87,6 +87,8 @@ func ExampleInfo() {
 	// machine          x86_64
 	// kernel profile   6.1-rt
 	//
+	// no snapshot of the machine: affinity, policies, control groups and settings are inferred or not known
+	//
 	// what it can show
 	//   higher priority   proven
 	//   exit teardown     likely   more with raw_syscalls:sys_enter

@@ -83,7 +83,7 @@ func (p *printer) row(t *result.Task, class string, preempted bool) {
 	if class != "" {
 		head += "  " + class
 	}
-	if t.CGroup != "" && t.CGroup != t.Group {
+	if t.CGroup != "" && t.CGroup != "/" && t.CGroup != t.Group { // where nothing else is said it is the root
 		head += "  in " + p.name(t.CGroup)
 	}
 	p.line("\n%s%s", head, p.waits("wakeup", "wakeups", &t.Wakeup))

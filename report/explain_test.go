@@ -122,7 +122,8 @@ func TestHostileNamesReachNoTerminal(t *testing.T) {
 	r.Late[1].ID = evil
 	latency := &result.Latency{By: evil, Tasks: r.Tasks, Diagnostics: r.Diagnostics,
 		Histograms: []result.Histogram{{Label: evil, CPU: -1, BucketNS: 1000, Counts: []int64{1}}}}
-	info := &result.Info{Machine: evil, Profile: evil, Buffers: []string{evil}, Commands: []string{evil}, Record: []string{evil},
+	info := &result.Info{Snapshot: &result.Snapshot{Kernel: evil, Settings: []result.Setting{{Name: evil, Value: evil}}, Features: []result.Feature{{Name: evil}},
+		CPUs: 1, Isolated: evil, NoHZFull: evil, Tasks: 1, Policies: []result.Policy{{Policy: evil}}}, Machine: evil, Profile: evil, Buffers: []string{evil}, Commands: []string{evil}, Record: []string{evil},
 		Counts: []result.EventCount{{Event: evil}}, Verdicts: []result.Support{{Kind: evil, Best: evil, Needs: []string{evil}}}}
 	o := Options{Verbose: true, Width: 80}
 	prints := map[string]func(io.Writer) error{

@@ -14,6 +14,7 @@ func Info(w io.Writer, r *result.Info, o Options) error {
 	p := newPrinter(w, o)
 	p.input(&r.Input)
 	p.facts(r)
+	p.snapshot(r.Snapshot)
 	p.supports(r.Verdicts)
 	if len(r.Record) > 0 {
 		p.line("\n%s", p.bold("to see more, record with"))
@@ -63,6 +64,52 @@ func (p *printer) facts(r *result.Info) {
 		}
 	}
 	p.columns("", "", rows)
+}
+
+// snapshot prints what is known of the machine; that there is none matters as much.
+func (p *printer) snapshot(s *result.Snapshot) {
+	if s == nil {
+		p.line("\nno snapshot of the machine: affinity, policies, control groups and settings are inferred or not known")
+		return
+	}
+	p.line("\n%s", p.bold("the machine, by its snapshot"))
+	var settings, features, tasks []string
+	for _, x := range s.Settings {
+		settings = append(settings, escape(x.Name)+" "+escape(x.Value))
+	}
+	for _, f := range s.Features {
+		features = append(features, map[bool]string{true: "", false: "NO_"}[f.On]+escape(f.Name))
+	}
+	for _, x := range s.Policies {
+		tasks = append(tasks, count(int64(x.Tasks))+" "+escape(x.Policy))
+	}
+	if s.Pinned > 0 {
+		tasks = append(tasks, count(int64(s.Pinned))+" bound to some CPUs")
+	}
+	cpus := []string{count(int64(s.CPUs))}
+	if s.Isolated != "" {
+		cpus = append(cpus, "isolated "+escape(s.Isolated))
+	}
+	if s.NoHZFull != "" {
+		cpus = append(cpus, "nohz_full "+escape(s.NoHZFull))
+	}
+	rows := [][]string{{"kernel", escape(s.Kernel)}, {"settings", strings.Join(settings, ", ")}, {"features", strings.Join(features, ", ")},
+		{"CPUs", strings.Join(cpus, ", ")},
+		{"tasks", count(int64(s.Tasks)) + ": " + strings.Join(tasks, ", ")},
+		{"control groups", count(int64(s.CGroups)) + ", " + count(int64(s.Quotas)) + " with a quota"},
+		{"interrupts", count(int64(s.IRQs)) + ", " + count(int64(s.Threaded)) + " with a thread"}}
+	for i, n := range []int{len(s.Kernel), len(settings), len(features), s.CPUs, s.Tasks, s.CGroups, s.IRQs} {
+		if n == 0 {
+			rows[i][1] = "not known"
+		}
+	}
+	if s.TimeNS != nil {
+		rows = append(rows, []string{"taken", seconds(*s.TimeNS) + " after the first event"})
+		if *s.TimeNS < 0 {
+			rows[len(rows)-1][1] = seconds(-*s.TimeNS) + " before the first event"
+		}
+	}
+	p.columns("  ", "", rows)
 }
 
 // supports prints the best verdict for each cause kind and what would allow more. It comes

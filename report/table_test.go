@@ -37,6 +37,12 @@ func TestInfo(t *testing.T) {
 		Record:      []string{"trace-cmd record -e sched -e raw_syscalls:sys_enter"},
 		Diagnostics: []result.Diagnostic{{Kind: "lost_events", Count: 12, Text: "events were lost on CPU 1"}}}
 	golden(t, "info", func(w io.Writer) error { return Info(w, full, Options{}) })
+	machine := *full
+	taken := int64(-5_000_000)
+	machine.Snapshot = &result.Snapshot{TimeNS: &taken, Kernel: "6.1.176-rt", Settings: []result.Setting{{Name: "HZ", Value: "250"}, {Name: "sched_rt_runtime_us", Value: "950000"}},
+		Features: []result.Feature{{Name: "HRTICK"}, {Name: "RT_PUSH_IPI", On: true}}, CPUs: 4, Isolated: "2-3", NoHZFull: "3",
+		Tasks: 1_210, Policies: []result.Policy{{Policy: "SCHED_OTHER", Tasks: 1_200}, {Policy: "SCHED_FIFO", Tasks: 10}}, Pinned: 7, CGroups: 31, Quotas: 2}
+	golden(t, "info-snapshot", func(w io.Writer) error { return Info(w, &machine, Options{}) })
 	golden(t, "info-empty", func(w io.Writer) error { return Info(w, &result.Info{}, Options{}) })
 }
 

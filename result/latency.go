@@ -35,7 +35,8 @@ type Info struct {
 	Counts      []EventCount `json:"counts"`
 	PerCPU      []CPUCount   `json:"per_cpu"`
 	Verdicts    []Support    `json:"verdicts"`
-	Record      []string     `json:"record"` // command lines that would record what is missing
+	Snapshot    *Snapshot    `json:"snapshot"` // null: the trace has none
+	Record      []string     `json:"record"`   // command lines that would record what is missing
 	Diagnostics []Diagnostic `json:"diagnostics"`
 }
 
@@ -60,4 +61,41 @@ type Support struct {
 	Kind  string   `json:"kind"`
 	Best  string   `json:"best"`
 	Needs []string `json:"needs"` // events that would allow more
+}
+
+// Snapshot sums up what is known of the machine beside the events. Numbers of things that it
+// does not know are 0.
+type Snapshot struct {
+	TimeNS   *int64    `json:"time_ns"` // when it was taken, null: not known
+	Kernel   string    `json:"kernel"`
+	Settings []Setting `json:"settings"`
+	Features []Feature `json:"features"`
+	CPUs     int       `json:"cpus"`
+	Isolated string    `json:"isolated"` // CPUs, as 2-3
+	NoHZFull string    `json:"nohz_full"`
+	Tasks    int       `json:"tasks"`
+	Policies []Policy  `json:"policies"` // most tasks first
+	Pinned   int       `json:"pinned"`   // tasks that may not use all CPUs
+	CGroups  int       `json:"cgroups"`
+	Quotas   int       `json:"quotas"` // groups with a quota
+	IRQs     int       `json:"irqs"`
+	Threaded int       `json:"threaded"` // interrupts with a thread
+}
+
+// Setting is a sysctl, a boot parameter or an option of the configuration.
+type Setting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Feature is a feature of the scheduler.
+type Feature struct {
+	Name string `json:"name"`
+	On   bool   `json:"on"`
+}
+
+// Policy says how many tasks have a scheduling policy.
+type Policy struct {
+	Policy string `json:"policy"`
+	Tasks  int    `json:"tasks"`
 }
