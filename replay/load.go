@@ -7,6 +7,7 @@ import (
 	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/scenario"
 	"github.com/whylate/whylate/sched"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/workload"
 )
 
@@ -16,16 +17,17 @@ import (
 // Times are ns on the clock of the trace. The model's own clock begins at Zero, which is
 // chosen so that the ticks of the recorded machine are multiples of their distance.
 type Load struct {
-	Info    event.Info
-	Names   *event.Names   // of every Name in here; runs add theirs
-	Kernel  string         // the profile that the machine is made by
-	Preempt kernel.Preempt // in force: the profile's, unless the trace shows another one
-	CPUs    int
-	Zero    event.Time // the trace's time at the model's 0; From − Zero is not negative
-	From    event.Time // of the first event: there the machine is as Task.Begin says
-	To      event.Time // of the last event
-	Tick    event.Time
-	Values  []scenario.Value // settings that are known of the machine, and those of changes
+	Info     event.Info
+	Names    *event.Names      // of every Name in here; runs add theirs
+	Snapshot *sysinfo.Snapshot // of the recorded machine; nil: there is none
+	Kernel   string            // the profile that the machine is made by
+	Preempt  kernel.Preempt    // in force: the profile's, unless the trace shows another one
+	CPUs     int
+	Zero     event.Time // the trace's time at the model's 0; From − Zero is not negative
+	From     event.Time // of the first event: there the machine is as Task.Begin says
+	To       event.Time // of the last event
+	Tick     event.Time
+	Values   []scenario.Value // settings that are known of the machine, and those of changes
 
 	Tasks   []Task // in the order of timeline.TaskID of those that are not idle tasks
 	Mutexes []Mutex

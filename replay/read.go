@@ -68,7 +68,7 @@ func Read(src Input, o Options) (*Load, error) {
 	if r.snap = o.Snapshot; r.snap == nil {
 		r.snap = sysinfo.Of(src)
 	}
-	r.l.Info, r.l.Names = info, names
+	r.l.Info, r.l.Names, r.l.Snapshot = info, names, r.snap
 	r.tr = timeline.NewTracker(info.Machine, names)
 	r.lt = latency.NewTracker(r.tr, r.wait)
 	r.lt.KnowGaps(x.Gaps())

@@ -114,4 +114,3 @@ func TestModelRunsAgain(t *testing.T) {
 		t.Errorf("only %d waits, %d of them long", n, long)
 	}
 }
-

@@ -3,9 +3,42 @@ package replay
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/explain"
+	"github.com/whylate/whylate/sysinfo"
 )
+
+func TestARunHasTheSnapshotOfTheRecordingAsChanged(t *testing.T) {
+	l := contended()
+	if src, err := l.Source(); err != nil || src.Snapshot() != nil {
+		t.Errorf("a recording without one: %v, %v", src.Snapshot(), err)
+	}
+	l.Snapshot = &sysinfo.Snapshot{
+		Settings: []sysinfo.Setting{{Name: "preempt", Value: "rt"}, {Name: "sched_rt_runtime_us", Value: "950000"}},
+		Tasks: []sysinfo.Task{{PID: 1, Comm: "init", Policy: sysinfo.Other}, {PID: 100, Comm: "ctl", Policy: sysinfo.FIFO, Priority: 50, CGroup: "/x"},
+			{PID: 101, Comm: "hog", Policy: sysinfo.FIFO, Priority: 60}}}
+	c := l.Clone()
+	for _, text := range []string{"set sched_rt_runtime_us=-1", "task=ctl policy=other nice=3", "remove task=hog"} {
+		if err := c.Change(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	src, err := c.Source()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &sysinfo.Snapshot{Kernel: sysinfo.Kernel{Release: "6.1-rt-model"},
+		Settings: []sysinfo.Setting{{Name: "preempt", Value: "rt"}, {Name: "sched_rt_runtime_us", Value: "-1"}},
+		Tasks:    []sysinfo.Task{{PID: 1, Comm: "init", Policy: sysinfo.Other}, {PID: 100, Comm: "ctl", Policy: sysinfo.Other, Nice: 3, CGroup: "/x"}}}
+	if diff := cmp.Diff(want, src.Snapshot()); diff != "" {
+		t.Error(diff)
+	}
+	if v, _ := l.Snapshot.Setting("sched_rt_runtime_us"); v != "950000" || len(l.Snapshot.Tasks) != 3 {
+		t.Error("the recording's own snapshot was changed")
+	}
+}
 
 func TestARunReadsLikeAFile(t *testing.T) {
 	l := handMade(
