@@ -173,7 +173,11 @@ func (p *printer) moved(d *result.Difference) string {
 	if d.Delta > 0 {
 		sign = "+"
 	}
-	return fmt.Sprintf("%s%s (%s)", sign, p.number(d.Delta), chance(d.P))
+	note := ""
+	if d.Note != "" {
+		note = ", " + escape(d.Note)
+	}
+	return fmt.Sprintf("%s%s (%s%s)", sign, p.number(d.Delta), chance(d.P), note)
 }
 
 // mostDiffCauses bounds the causes of a task, and leastDiffShare those that print by their
@@ -280,6 +284,9 @@ func (p *printer) diffTests(r *result.Diff) {
 	}
 	text := fmt.Sprintf("%s tests (%s) of %s, p adjusted for their number (Holm): %s shown to differ. They assume that %s.",
 		count(t.Tests), t.Test, what, count(t.Shown), t.Assumes)
+	if t.Drifting > 0 {
+		text += fmt.Sprintf(" %s of those shown do not look so: they drift within a recording, so it may be a phase of the machine.", count(t.Drifting))
+	}
 	p.gap()
 	p.say("%s", text)
 }

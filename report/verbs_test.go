@@ -40,14 +40,14 @@ func diffFixture() *result.Diff {
 					P50: &result.Difference{Verdict: "higher", Delta: 1_000, P: 0.002}, Max: &result.Difference{Verdict: "none_shown", P: 0.7}},
 				Causes: []result.DiffCause{
 					{Kind: "rt_throttled", B: result.DiffAmount{NS: 39_844_000, MostNS: 39_844_000, PerWait: 332_033, SharePPM: 970_000, Comm: wicked}, Test: &result.Difference{Verdict: "none_shown", P: 1}},
-					{Kind: "idle_exit", A: result.DiffAmount{NS: 400_000, PerWait: 4_000, MostNS: 6_000, SharePPM: 1_000_000}, B: result.DiffAmount{NS: 600_000, PerWait: 5_000, MostNS: 6_000, SharePPM: 30_000}, Test: &result.Difference{Verdict: "higher", Delta: 1_000, P: 0.0004}},
+					{Kind: "idle_exit", A: result.DiffAmount{NS: 400_000, PerWait: 4_000, MostNS: 6_000, SharePPM: 1_000_000}, B: result.DiffAmount{NS: 600_000, PerWait: 5_000, MostNS: 6_000, SharePPM: 30_000}, Test: &result.Difference{Verdict: "higher", Delta: 1_000, P: 0.0004, Note: "drifts"}},
 					{Kind: "irq", A: result.DiffAmount{NS: 4, SharePPM: 10}, B: result.DiffAmount{NS: 5, SharePPM: 10}}}},
 			{Comm: "w", PIDA: -1, PIDB: -1, ClassA: "unknown", PrioA: result.NoPrio, ClassB: "unknown", PrioB: result.NoPrio, TasksA: 4, TasksB: 5, Preempted: result.DiffWait{A: waits(40, 1, 2, 3), B: waits(40, 1, 2, 3)}},
 			{Comm: "few", PIDA: 5, PIDB: 5, ClassA: "fair", PrioA: 120, ClassB: "fair", PrioB: 120, TasksA: 1, TasksB: 1, Few: true, Wakeup: result.DiffWait{A: waits(1, 1, 1, 1), B: waits(1, 2, 2, 2)}},
 			{Comm: wicked, PIDA: 134, PIDB: -1, ClassA: "rt", PrioA: 77, PrioB: result.NoPrio, TasksA: 1, Only: "a"},
 			{Comm: "new", PIDA: -1, PIDB: 9, PrioA: result.NoPrio, ClassB: "fair", PrioB: 120, TasksB: 1, Only: "b"}},
 		Causes: []result.DiffCause{{Kind: "rt_throttled", B: result.DiffAmount{NS: 39_844_000, PerS: 13_281_333, MostNS: 39_844_000, SharePPM: 970_000, Comm: wicked}}},
-		Test:   result.DiffTest{Test: "Mann-Whitney U", Parts: "stretches", Tests: 4, Shown: 2, Assumes: "stretches do not depend on each other"},
+		Test:   result.DiffTest{Test: "Mann-Whitney U", Parts: "stretches", Tests: 4, Shown: 2, Drifting: 1, Assumes: "stretches do not depend on each other"},
 		Conditions: []result.Budget{{Budget: "p99>+10%", Status: "failed", Tasks: []result.Judged{
 			{Comm: "ctl", PID: 411, Class: "fair", Prio: 120, Unit: "ns", Value: 7_000, Limit: 6_600, Before: ptr(6_000), Waits: 120, Status: "failed"}}}},
 	}

@@ -106,6 +106,9 @@ type DiffTest struct {
 	Parts string `json:"parts"` // stretches of the recordings, recordings
 	Tests int64  `json:"tests"` // how many; P is adjusted for that (Holm)
 	// Shown is how many show a difference at a level of 5 % for all of them together.
-	Shown   int64  `json:"shown"`
-	Assumes string `json:"assumes"`
+	Shown int64 `json:"shown"`
+	// Drifting of these are of numbers that go up and down slowly within a recording, so that
+	// stretches do depend on each other: their Note is drifts.
+	Drifting int64  `json:"drifting"`
+	Assumes  string `json:"assumes"`
 }

@@ -192,6 +192,11 @@ func (c *comparison) tell(d *result.Diff) {
 	d.Answer = c.answer()
 	d.Test = result.DiffTest{Test: "Mann-Whitney U", Parts: "stretches", Tests: int64(made), Shown: int64(shown),
 		Assumes: "stretches of a recording do not depend on each other; what differs from one recording to the next without any change is in no test"}
+	for _, t := range tests {
+		if t != nil && t.Verdict != "none_shown" && t.Note != "" {
+			d.Test.Drifting++
+		}
+	}
 	if c.a.byFile {
 		d.Test.Parts = "recordings"
 		d.Test.Assumes = "recordings do not depend on each other"

@@ -52,7 +52,8 @@ func (c *Condition) broken(p *pair, in *comparison) result.Judged {
 	return j
 }
 
-// shown reports whether a test shows that the measure changed.
+// shown reports whether a test shows that the measure changed, and nothing speaks against that
+// test.
 func (p *pair) shown(m *Measure) bool {
 	var test *result.Difference
 	switch {
@@ -70,5 +71,5 @@ func (p *pair) shown(m *Measure) bool {
 	case m.Stat == Percentile:
 		test = p.out.Wakeup.P99
 	}
-	return test != nil && (test.Verdict == "higher" || test.Verdict == "lower")
+	return test != nil && test.Note == "" && (test.Verdict == "higher" || test.Verdict == "lower")
 }

@@ -136,10 +136,22 @@ func (p *pair) testWaits(c *comparison, w *result.DiffWait) {
 		}
 		return values
 	}
-	w.P50 = stats.Test(of(a, 1, 50), of(b, 1, 50), stats.Nothing)
-	w.Max = stats.Test(of(a, 1, 100), of(b, 1, 100), stats.Nothing)
+	w.P50 = c.test(of(a, 1, 50), of(b, 1, 50))
+	w.Max = c.test(of(a, 1, 100), of(b, 1, 100))
 	// A p99 of fewer than 100 waits is their maximum.
-	w.P99 = stats.Test(of(a, 100, 99), of(b, 100, 99), stats.Nothing)
+	w.P99 = c.test(of(a, 100, 99), of(b, 100, 99))
+}
+
+// drifting is from where on stretches seem to depend on each other, see stats.Drift.
+const drifting = 500
+
+// test compares the parts of both sides, in order of time.
+func (c *comparison) test(a, b []int64) *result.Difference {
+	d := stats.Test(a, b, stats.Nothing)
+	if d != nil && d.Test != "" && !c.a.byFile && max(stats.Drift(a), stats.Drift(b)) > drifting {
+		d.Note = "drifts"
+	}
+	return d
 }
 
 // seriesOf are the wakeup waits of each part.
@@ -170,7 +182,7 @@ func (p *pair) causes(c *comparison) []result.DiffCause {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		d := result.DiffCause{Kind: name, A: p.a.amount(name, c.a.length()), B: p.b.amount(name, c.b.length())}
 		if p.a != nil && p.b != nil && min(p.a.waits(), p.b.waits()) >= fewWaits {
-			d.Test = stats.Test(c.a.perWait(p.a, name), c.b.perWait(p.b, name), stats.Nothing)
+			d.Test = c.test(c.a.perWait(p.a, name), c.b.perWait(p.b, name))
 		}
 		list = append(list, d)
 	}

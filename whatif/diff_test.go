@@ -94,6 +94,23 @@ func taskNamed(t *testing.T, d *result.Diff, name string) *result.DiffTask {
 	return nil
 }
 
+// TestDriftIsTold: waits that grow in the course of each recording, by other amounts, are shown
+// to differ, and that stretches depend on each other there is said; --shown does not count it.
+func TestDriftIsTold(t *testing.T) {
+	rising := func(seed uint64, step int) []string {
+		var list []string
+		for n := range 10 {
+			list = append(list, shifted(noisy(seed+uint64(n), 40, 100+step*n, 311, 19), n)...)
+		}
+		return list
+	}
+	d := diff(t, DiffOptions{Shown: true, FailOn: parsed(t, []string{"p50>+10%"})}, written(t, rising(1, 10)), written(t, rising(50, 80)))
+	p := taskNamed(t, d, "ctl").Wakeup.P50
+	if p.Verdict != "higher" || p.Note != "drifts" || d.Test.Drifting == 0 || d.Status != StatusUnreliable {
+		t.Errorf("%+v %+v %s", p, d.Test, d.Status)
+	}
+}
+
 // TestRecordingsAreTheParts: with six recordings on each side the tests compare these.
 func TestRecordingsAreTheParts(t *testing.T) {
 	var a, b []string

@@ -11,6 +11,7 @@ import (
 	"github.com/whylate/whylate/explain"
 	"github.com/whylate/whylate/internal/shared"
 	"github.com/whylate/whylate/result"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/trace"
 )
 
@@ -156,6 +157,24 @@ func TestJobs(t *testing.T) {
 	r = gate(t, written(t, cycles(30, -1)), "deadline_misses==0")
 	if r.Status != StatusOK || r.Budgets[0].Tasks[0].Waits != 29 {
 		t.Errorf("without a long job: %+v", r.Budgets[0])
+	}
+}
+
+// TestDeadlinesOfTheSnapshot: a deadline task has the deadline that the machine's snapshot says,
+// and rt-app's is 2,061.6 µs late in the worst of 192 jobs (its own log: 2 ms of work).
+func TestDeadlinesOfTheSnapshot(t *testing.T) {
+	const file = "../testdata/rtapp.dat"
+	for deadline, want := range map[int64]int64{2_061_500: 1, 2_061_700: 0, 1: 192} {
+		src := open(t, file)
+		src.(interface{ SetSnapshot(*sysinfo.Snapshot) }).SetSnapshot(&sysinfo.Snapshot{Tasks: []sysinfo.Task{
+			{PID: 132, Comm: "dl", Policy: sysinfo.Deadline, RuntimeNS: 1, DeadlineNS: deadline, PeriodNS: 1e9}}})
+		r, err := Gate(src, everything(file), parsed(t, []string{"dl:deadline_misses==0"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j := r.Budgets[0].Tasks[0]; j.Value != want || j.Waits != 192 || j.Why != "" {
+			t.Errorf("a deadline of %d ns: %+v, want %d misses", deadline, j, want)
+		}
 	}
 }
 

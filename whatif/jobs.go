@@ -1,18 +1,23 @@
 package whatif
 
 import (
+	"cmp"
 	"slices"
 
+	"github.com/whylate/whylate/cause"
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/explain"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/timeline"
 )
 
 // jobs are what one task does between its sleeps: from when it was to be woken to when it
 // sleeps again. That end is seen with the next wakeup wait, which says when the task had left.
 type jobs struct {
-	dues []event.Time
-	done []job
+	pid   event.PID
+	dues  []event.Time
+	done  []job
+	limit int64 // how long one may take, ns; 0: not known
 }
 
 type job struct {
@@ -43,7 +48,7 @@ func (t *tally) job(w *explain.Told, open map[timeline.TaskID]openJob) {
 	}
 	j := t.jobs[w.Task.ID]
 	if j == nil {
-		j = &jobs{}
+		j = &jobs{pid: w.Task.PID}
 		t.jobs[w.Task.ID] = j
 	}
 	began := w.Woken
@@ -83,8 +88,27 @@ func (j *jobs) period() int64 {
 	return middle
 }
 
-// misses counts the jobs that took longer than the period of their task. known: some task of
-// the row has one.
+// limits finds how long the jobs of each task may take: the deadline that the snapshot of the
+// machine gives a deadline task, else the period of its timer.
+func (t *tally) limits(machine *sysinfo.Snapshot) {
+	deadlines := make(map[event.PID]int64)
+	if machine != nil && t.row.Class == cause.ClassDeadline.String() {
+		for i := range machine.Tasks {
+			if s := &machine.Tasks[i]; s.Policy == sysinfo.Deadline {
+				deadlines[event.PID(s.PID)] = cmp.Or(s.DeadlineNS, s.PeriodNS)
+			}
+		}
+	}
+	for _, j := range t.jobs {
+		j.limit = max(deadlines[j.pid], 0)
+		if j.limit == 0 {
+			j.limit = j.period()
+		}
+	}
+}
+
+// misses counts the jobs that took longer than they may. known: some task of the row has a
+// limit.
 func (t *tally) misses() (missed, jobs int64, worst worstWait, known bool) {
 	for _, o := range t.joined {
 		m, n, w, k := o.misses()
@@ -93,15 +117,14 @@ func (t *tally) misses() (missed, jobs int64, worst worstWait, known bool) {
 	}
 	for _, id := range t.tasksWithJobs() {
 		j := t.jobs[id]
-		period := j.period()
-		if period == 0 {
+		if j.limit == 0 {
 			continue
 		}
 		known = true
 		for i := range j.done {
 			d := &j.done[i]
 			jobs++
-			if d.response > period {
+			if d.response > j.limit {
 				missed++
 				worst.see(func() string { return d.id }, d.response)
 			}
@@ -111,10 +134,11 @@ func (t *tally) misses() (missed, jobs int64, worst worstWait, known bool) {
 }
 
 // finish makes the responses of what the jobs were.
-func (t *tally) finish(want wanted) {
+func (t *tally) finish(want wanted, machine *sysinfo.Snapshot) {
 	if !want.jobs {
 		return
 	}
+	t.limits(machine)
 	for _, id := range t.tasksWithJobs() {
 		for i := range t.jobs[id].done {
 			d := &t.jobs[id].done[i]

@@ -8,6 +8,7 @@ import (
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/explain"
 	"github.com/whylate/whylate/latency"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/timeline"
 )
 
@@ -115,9 +116,10 @@ func tallies(src explain.Source, o explain.Options, want wanted) ([]*tally, *exp
 	if err != nil {
 		return nil, nil, err
 	}
+	machine := sysinfo.Of(src)
 	for i, r := range rows {
 		r.row = walked.Rows[i]
-		r.finish(want)
+		r.finish(want, machine)
 	}
 	return rows, walked, nil
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -16,7 +17,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root := newRoot(&streams{in: stdin, out: stdout, err: stderr})
 	root.SetArgs(args)
 	done := make(chan error, 1)
-	go func() { done <- root.ExecuteContext(ctx) }()
+	go func() { done <- flagGroups(root.ExecuteContext(ctx)) }()
 	select {
 	case err := <-done:
 		return exitCode(ctx, err, stderr)
@@ -33,4 +34,13 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
+}
+
+// flagGroups makes a usage error of what cobra says about flags that exclude each other: it has
+// no type for that.
+func flagGroups(err error) error {
+	if err != nil && strings.HasPrefix(err.Error(), "if any flags in the group") {
+		return &usageError{"whylate", err}
+	}
+	return err
 }
