@@ -56,7 +56,7 @@ func newReader(x *timeline.Index, a *cause.Analysis, k *look) *reader {
 		r.index[id] = int32(len(r.tasks))
 		r.tasks = append(r.tasks, script{id: timeline.TaskID(id), index: len(r.tasks), cpu: event.NoCPU, born: event.NoTime,
 			left: event.NoTime, sleep: -1, call: -1, prio: event.NoPrio, first: event.NoPrio, pin: event.NoCPU, birth: event.NoCPU,
-			since: event.NoTime, early: early{at: event.NoTime}})
+			since: event.NoTime, early: early{at: event.NoTime}, servedBy: noIRQ})
 	}
 	r.waking = event.SchedWaking
 	if !x.Occurs(event.SchedWaking) {
@@ -320,6 +320,10 @@ func (r *reader) wake(ev *event.Event, t *timeline.Task) {
 		return
 	}
 	r.until(ev.CPU, ev.Time)
+	s.servedBy = noIRQ
+	if w != nil {
+		s.servedBy = irqOf(r.x.Names.String(r.tr.Task(w.id).Comm))
+	}
 	s.doing = woken
 	s.ops[s.sleep].At = ev.Time
 	switch {

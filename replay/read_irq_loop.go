@@ -17,12 +17,15 @@ import (
 //   - in nine of ten of them the second comes at most longestGap after the service of the
 //     first: the exit of the handler, or where that has a thread, its going to sleep until the
 //     second arrival wakes it; one that comes to a thread that has not slept comes at once,
-//   - the middle half of these gaps lies within half the length of the middle one, and
+//   - the middle half of these gaps lies within half the length of the middle one, or within
+//     what it takes to switch, and
 //   - within less than that of the distances of the same arrivals: it is the gap that is
 //     regular, not a clock.
 //
-// The arrivals with such a gap are of the loop; each keeps its own. The first of a transfer
-// is not. If a task that was woken by the service of the transfer's last arrival had gone to
+// The arrivals with such a gap are of the loop; each keeps its own. So are those before which the
+// thread woke nobody who could have asked for more. The first of a transfer is not. If the
+// service of the transfer before woke a task that had the CPU when it came, that had just asked
+// for it (PREEMPT_RT), and it comes when that has done as much work. If a task that was woken by the service of the transfer's last arrival had gone to
 // sleep at most longestGap before the first, it had asked for the transfer, and the first
 // comes as long after that sleep, or where it was so much faster, when the task has as much work
 // left before the sleep. Of a transfer that is not over at the end of the trace it is
@@ -33,20 +36,39 @@ const (
 	longestGap event.Time = 200_000
 )
 
-// served writes down that an interrupt came while its own thread had the CPU. On PREEMPT_RT a
-// line is masked until its thread is through with the handler (IRQF_ONESHOT), so it was; a kernel
-// whose handlers have threads by their own will may do without.
+// served writes down what an interrupt says of the task that has the CPU.
+//
+// If that is the thread of its own handler, that is through with the interrupt before: on
+// PREEMPT_RT a line is masked until then (IRQF_ONESHOT); a kernel whose handlers have threads by
+// their own will may do without. If that thread had woken the task, the task has now asked for
+// more, if anybody has: which is looked at later.
 func (r *reader) served(ev *event.Event) {
 	s := r.script(r.cpus[ev.CPU].cur)
 	if s == nil || !r.rt {
 		return
 	}
-	comm := r.x.Names.String(r.tr.Task(s.id).Comm)
-	if !strings.HasPrefix(comm, "irq/"+strconv.FormatInt(ev.Arg, 10)+"-") {
-		return
+	if irqOf(r.x.Names.String(r.tr.Task(s.id).Comm)) != ev.Arg {
+		if s.servedBy != ev.Arg {
+			return
+		}
+		s.servedBy = noIRQ
 	}
 	r.until(ev.CPU, ev.Time)
 	s.add(Op{Kind: OpServed, At: ev.Time, Slept: ev.Time, By: FromEvents})
+}
+
+// noIRQ is the number of no interrupt.
+const noIRQ int64 = -1
+
+// irqOf is the number of the interrupt whose thread has that name, noIRQ if none has.
+func irqOf(comm string) int64 {
+	if name, is := strings.CutPrefix(comm, "irq/"); is {
+		number, _, _ := strings.Cut(name, "-")
+		if n, err := strconv.ParseInt(number, 10, 64); err == nil && n >= 0 {
+			return n
+		}
+	}
+	return noIRQ
 }
 
 // sleepOp is a sleep of a task, or an OpServed: when it began, when the wake came, and its place
@@ -142,12 +164,21 @@ func (q *lineReader) closeLoop(l *Line) {
 		return
 	}
 	gap, spread := middle(gaps)
-	if _, apart := middle(distances); spread > gap/2 || spread >= apart {
+	if _, apart := middle(distances); spread > max(gap/2, afterHandler) || spread >= apart {
 		return
 	}
 	l.Loop, l.Gap = true, gap
-	for i := n - 1; i >= 0; i-- {
+	v := services{q: q, l: l, sleeps: sleeps}
+	v.handOvers()
+	for i := n - 1; i > 0; i-- {
+		// Where nobody was told that the transfer is over, it goes on, however slow the device is.
+		if afters[i] == nil && l.Thread >= 0 && len(v.woken(i-1)) == 0 {
+			if after, ok := serviceEnd(l, i, sleeps); ok {
+				afters[i] = &after
+			}
+		}
 		if afters[i] != nil {
+			afters[i].Gap = max(0, afters[i].Gap+v.over[i-1])
 			l.Arrivals[i].Loop, l.Arrivals[i].After = true, afters[i]
 		}
 	}
@@ -158,7 +189,12 @@ func (q *lineReader) closeLoop(l *Line) {
 			last++
 		}
 		a := &l.Arrivals[first]
-		a.After = q.asker(l, first, last, sleeps)
+		if first > 0 {
+			a.After = v.asksAgain(first)
+		}
+		if a.After == nil {
+			a.After = v.asker(first, last)
+		}
 		if a.After == nil && last == n-1 && before != nil {
 			a.After = q.stillAsks(before.Task, a.At)
 		}
@@ -166,97 +202,9 @@ func (q *lineReader) closeLoop(l *Line) {
 	}
 }
 
-// stillAsks is the request of task t for a transfer that began at begin and is not over.
-func (q *lineReader) stillAsks(t int, begin event.Time) *After {
-	ops := q.tasks[t].Ops
-	for i := len(ops) - 1; i >= 0; i-- {
-		if op := &ops[i]; op.Kind.Sleeps() {
-			if op.At != event.NoTime || op.Slept > begin || begin-op.Slept > longestGap {
-				return nil
-			}
-			return &After{Task: t, Slept: op.Slept, Gap: begin - op.Slept}
-		}
-	}
-	return nil
-}
-
 // middle is the median of list and the distance of its quartiles.
 func middle(list []event.Time) (median, spread event.Time) {
 	slices.Sort(list)
 	n := len(list)
 	return list[n/2], list[n*3/4] - list[n/4]
-}
-
-// asker finds who asked for the transfer of the arrivals first to last.
-func (q *lineReader) asker(l *Line, first, last int, sleeps []sleepOp) *After {
-	a := &l.Arrivals[last]
-	woken := a.Wakes
-	from, to := a.At, a.At+a.NS+afterHandler
-	if l.Thread >= 0 {
-		s := wokenIn(sleeps, from, to)
-		if s == nil {
-			return nil
-		}
-		woken = nil
-		for _, op := range q.tasks[l.Thread].Ops[s.op+1:] {
-			if op.Kind.Sleeps() {
-				to = op.Slept
-				break
-			}
-			if op.Kind == OpWake {
-				woken = append(woken, op.Ref)
-			}
-		}
-	}
-	begin := l.Arrivals[first].At
-	for _, t := range woken {
-		s := wokenIn(q.sleepsOf(t), from, to)
-		switch {
-		case s == nil || t == l.Thread:
-		case s.slept <= begin && begin-s.slept <= longestGap:
-			return &After{Task: t, Slept: s.slept, Gap: begin - s.slept}
-		case s.slept-begin-l.Arrivals[first].NS <= q.r.l.HandOver:
-			return &After{Task: t, Slept: s.slept} // all that it still did was to make way
-		case s.slept-begin <= longestGap:
-			q.asks = append(q.asks, ask{t, s.op, s.slept - begin - l.Arrivals[first].NS, begin})
-			return &After{Task: t, Slept: begin}
-		}
-	}
-	return nil
-}
-
-// ask is a request that a task makes so much work before it goes to sleep with operation op:
-// the device was faster than that. It is at a time of the trace.
-type ask struct {
-	task, op int
-	before   event.Time
-	at       event.Time
-}
-
-// writeAsks writes the requests into the scripts of their tasks, as OpServed.
-func (q *lineReader) writeAsks() {
-	sort.SliceStable(q.asks, func(i, j int) bool {
-		a, b := &q.asks[i], &q.asks[j]
-		return a.task < b.task || a.task == b.task && a.op < b.op
-	})
-	for i := 0; i < len(q.asks); {
-		t := &q.tasks[q.asks[i].task]
-		ops := make([]Op, 0, len(t.Ops)+1)
-		for n, task := 0, q.asks[i].task; n < len(t.Ops); n++ {
-			op := t.Ops[n]
-			if i < len(q.asks) && q.asks[i].task == task && q.asks[i].op <= n+1 {
-				a := &q.asks[i]
-				i++
-				if rest := op.NS - max(a.before, 0); op.Kind == OpRun && rest > 0 {
-					first := op
-					first.NS = rest
-					ops = append(ops, first)
-					op.NS -= rest
-				}
-				ops = append(ops, Op{Kind: OpServed, At: a.at, Slept: a.at, By: Inferred})
-			}
-			ops = append(ops, op)
-		}
-		t.Ops = ops
-	}
 }

@@ -35,6 +35,8 @@ type script struct {
 	since event.Time // when that was
 	early early
 
+	servedBy int64 // the interrupt whose thread woke it last, until one of that came; noIRQ: none
+
 	prio  event.Prio // its own, NoPrio: not known yet
 	first event.Prio // the first that was known
 	rr    bool       // an equal took its place although it could go on
