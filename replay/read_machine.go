@@ -120,8 +120,8 @@ func (r *reader) rtBandwidth() {
 		set("sched_rt_period_us", int64(p/1000))
 	}
 	least, most, ok := r.a.RTRuntime()
-	// Of two periods one after the other the runtimes can be used at a stretch.
-	if 2*event.Time(most)+r.l.Tick < r.mostRT() {
+	// A stretch as long as a period lies in two of them: there the runtimes of both can be used.
+	if 2*event.Time(most)+r.l.Tick < max(r.mostRT(), r.mostRTWithin(period)) {
 		ok = false // only likely, and more was used
 	}
 	switch {
@@ -165,6 +165,33 @@ func (r *reader) rtPeriodLength() event.Time {
 
 // chargedLate is how long after the time of a tick the charge may come that it brings.
 const chargedLate event.Time = 10_000
+
+// mostRTWithin is the longest time that real-time and deadline tasks had a CPU within some stretch
+// of the given length.
+func (r *reader) mostRTWithin(length event.Time) (most event.Time) {
+	for c := range r.x.CPUs {
+		runs := r.x.CPUs[c].Runs
+		first, used := 0, event.Time(0) // runs[first:i] begin within the stretch that ends with runs[i]
+		for i := range runs {
+			used += r.realTimeOf(&runs[i])
+			for ; runs[i].End-runs[first].End > length; first++ {
+				used -= r.realTimeOf(&runs[first])
+			}
+			// Of the first one a part may lie before the stretch.
+			before := max(0, runs[i].End-length-runs[first].Start)
+			most = max(most, used-min(before, r.realTimeOf(&runs[first])))
+		}
+	}
+	return most
+}
+
+// realTimeOf is how long a run was one of a real-time or deadline task.
+func (r *reader) realTimeOf(run *timeline.Run) event.Time {
+	if r.x.Tracker.Task(run.Task).Idle() || !run.PrioOut.RealTime() && !run.PrioOut.Deadline() {
+		return 0
+	}
+	return run.End - run.Start
+}
 
 // mostRT is the longest time for which real-time and deadline tasks alone had a CPU.
 func (r *reader) mostRT() (most event.Time) {
