@@ -215,6 +215,26 @@ func TestATimerOfTheSchedulerHandsOverAsAWakeDoes(t *testing.T) {
 	}
 }
 
+func TestAFairTaskIsMovedInItsSleep(t *testing.T) {
+	l := handMade(Task{Attr: fair(), Begin: BeginRunning, CPUs: []event.CPU{0}, Ops: []Op{
+		run(1 * ms), {Kind: OpCPUs, CPUs: []event.CPU{1}, By: Assumed}, run(1 * ms), {Kind: OpSleep, At: at(5 * ms)}, run(1 * ms)}})
+	l.CPUs = 2
+	var on []event.CPU
+	if _, err := l.Run(RunOptions{Sink: func(ev *event.Event) {
+		if ev.Kind == event.SchedSwitch && ev.Task == 100 {
+			on = append(on, ev.CPU)
+		}
+		if ev.Kind == event.SchedWaking && ev.Task != 100 {
+			t.Errorf("task %d is woken", ev.Task)
+		}
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]event.CPU{0, 1}, on); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestInterruptsPost(t *testing.T) {
 	l := handMade(Task{Attr: fifo(50), Begin: BeginBlocked, Ops: []Op{{Kind: OpWait}, run(1 * ms), {Kind: OpWait}, run(1 * ms)}})
 	l.Lines = []Line{{Number: 5, Thread: -1, Arrivals: []Arrival{{At: at(3 * ms), Wakes: []int{0}}, {At: at(7 * ms), Wakes: []int{0}}}}}

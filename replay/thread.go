@@ -22,6 +22,7 @@ type thread struct {
 	posts   int          // that nobody has waited for yet
 	until   event.Time   // of the sleep that it is in, on the machine's clock
 	mode    machine.Mode // where it was at last
+	movesTo []event.CPU  // where it is to be moved when it has left its CPU, nil: nowhere
 	early   bool         // it began before Load.From and works until then
 	dying   bool
 	usual   event.Time // work of its jobs, if what it is too late for it leaves out; else 0
@@ -74,6 +75,9 @@ func (p *thread) Next(m *machine.Machine, _ *machine.Thread) machine.Step {
 		} else {
 			p.entered = true
 		}
+		if p.movesTo != nil && step.Kind != machine.StepRun {
+			m.At(m.Now(), p.move)
+		}
 		if step.Kind != machine.StepRun || step.NS > 0 || step.Point {
 			return step
 		}
@@ -124,8 +128,11 @@ func (p *thread) do(m *machine.Machine, op *Op) (step machine.Step, over bool) {
 	case OpAttr:
 		p.setAttr(op.Attr)
 	case OpCPUs:
-		if _, _, err := m.Sched.SetAffinity(p.th.Task.CPU(), p.th.Task, op.CPUs); err != nil {
-			r.refused(p, err)
+		if op.By == Assumed {
+			p.movesTo = op.CPUs
+			m.At(m.Now(), p.move)
+		} else {
+			p.allow(op.CPUs)
 		}
 	case OpLock:
 		return p.lock(&r.mutexes[op.Ref], op)
@@ -135,6 +142,26 @@ func (p *thread) do(m *machine.Machine, op *Op) (step machine.Step, over bool) {
 		return p.exit(op), true
 	}
 	return p.proceed(), true
+}
+
+// move brings a fair task where the recording had it from here on. It was moved while it slept
+// or waited, so while it has its CPU that is left for when it next sleeps: the stopper would
+// have to take it away.
+func (p *thread) move() {
+	if p.movesTo != nil && !p.th.Task.Running() {
+		p.allow(p.movesTo)
+		p.movesTo = nil
+	}
+}
+
+// allow lets the task use these CPUs from now on.
+func (p *thread) allow(cpus []event.CPU) {
+	if p.th.Dead() {
+		return
+	}
+	if _, _, err := p.run.m.Sched.SetAffinity(p.th.Task.CPU(), p.th.Task, cpus); err != nil {
+		p.run.refused(p, err)
+	}
 }
 
 // sleepState is a state in which a task sleeps.
