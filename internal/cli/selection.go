@@ -33,6 +33,7 @@ func (s *selection) register(cmd *cobra.Command, byUsage string) {
 		string(explain.ByCGroup), string(explain.ByCPU)}
 	f.Func("by", byUsage, into(&s.by, oneOf(words...)))
 	completeWords(cmd, "by", words)
+	completeTasks(cmd)
 }
 
 // options starts the options of the analysis.
