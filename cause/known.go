@@ -30,7 +30,8 @@ func (a *Analysis) ExitFrom(id timeline.TaskID) (from event.Time, likely bool) {
 // RTRuntime bounds what real-time tasks may use of a CPU in each period, in ns, by the snapshot,
 // else by the stretches in which they were proven to be throttled: more than least, at most most.
 // Without such it is by the likely one in front of which they had used most: with less they were
-// not throttled, however it looks. false: nothing tells, or it contradicts itself, or by the
+// not throttled, however it looks. One that began with a sleep tells nothing: that the next
+// real-time task came with a new period may be chance. false: nothing tells, or it contradicts itself, or by the
 // snapshot there is no limit.
 func (a *Analysis) RTRuntime() (least, most int64, ok bool) {
 	if runtime, _, known := a.rtBandwidth(); known {
@@ -41,7 +42,7 @@ func (a *Analysis) RTRuntime() (least, most int64, ok bool) {
 		for i := range a.throttled[c] {
 			w := &a.throttled[c][i]
 			switch {
-			case w.most <= 0:
+			case w.most <= 0, w.quiet:
 			case w.verdict != Proven:
 				if likely == nil || w.most > likely.most {
 					likely = w
