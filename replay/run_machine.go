@@ -67,6 +67,7 @@ func newRunner(l *Load, sink func(*event.Event)) (*runner, error) {
 	if err := r.configure(); err != nil {
 		return nil, err
 	}
+	r.muted = true // a machine with HZ_PERIODIC ticks from its first moment on
 	r.m = machine.New(setup.Machine, l.Names, r.take)
 	if err := r.begin(); err != nil {
 		return nil, fmt.Errorf("putting the load on its machine: %w", err)
