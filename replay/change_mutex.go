@@ -11,13 +11,19 @@ import (
 
 // changeMutexes changes mutexes, and what tasks do while they hold them. A mutex of a trace
 // has no name but its number. By the name of a task the mutexes are meant that it takes, and
-// of what is done under them only what this task does.
+// of what is done under them only what this task does. Where priority inheritance is to be on
+// and the named task is not seen to take any, what others waited for it to do is its lock.
 func (l *Load) changeMutexes(c *scenario.Change) error {
-	if len(l.Mutexes) == 0 {
-		return errors.New("no lock is seen in the trace")
-	}
 	if err := l.check(); err != nil {
 		return err
+	}
+	if on, ok := c.PI(); ok && on && !c.Matches("all") {
+		if tasks, err := l.matching(c); err == nil && !slices.ContainsFunc(tasks, l.takesLock) {
+			l.takeForLocks(tasks)
+		}
+	}
+	if len(l.Mutexes) == 0 {
+		return errors.New("no lock is seen in the trace; mutex=TASK pi=on takes for one what others waited for TASK to do")
 	}
 	meant := make([]bool, len(l.Mutexes))
 	known := make([]string, 0, len(l.Mutexes)+1)
@@ -53,6 +59,11 @@ func (l *Load) changeMutexes(c *scenario.Change) error {
 		l.changeHeld(i, meant, c)
 	}
 	return nil
+}
+
+// takesLock reports whether the task is seen to take a lock.
+func (l *Load) takesLock(i int) bool {
+	return slices.ContainsFunc(l.Tasks[i].Ops, func(op Op) bool { return op.Kind == OpLock })
 }
 
 // changeHeld scales what task i does while it holds one of the mutexes, or lets it come after
