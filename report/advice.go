@@ -99,7 +99,11 @@ func (p *printer) harm(indent string, list []result.Harm) {
 	}
 	for i := range list[:most] {
 		h := &list[i]
-		text := fmt.Sprintf("p99 of its waiting %s → %s", p.number(h.P99BeforeNS), p.amount(h.P99AfterNS))
+		roughly := ""
+		if h.Class == "fair" {
+			roughly = "roughly " // that class is not modelled yet
+		}
+		text := fmt.Sprintf("p99 of its waiting %s%s → %s", roughly, p.number(h.P99BeforeNS), p.amount(h.P99AfterNS))
 		if h.MissesAfter != h.MissesBefore {
 			text += fmt.Sprintf(", %s → %s of %s late", count(h.MissesBefore), count(h.MissesAfter), plural(h.Jobs, "job", "jobs"))
 		}
