@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"slices"
+
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/sched"
@@ -103,22 +105,58 @@ func attrOf(p event.Prio) sched.Attr {
 	return sched.Attr{Policy: sched.Normal, Nice: int(min(max(p-event.DefaultPrio, -20), 19))}
 }
 
-// pinned takes in that s comes to CPU c: a fair task is kept on the CPUs that it had.
+// pinned takes in that s comes to CPU c: a fair task is kept on the CPUs that it had, another one
+// on those that it may use.
 func (r *reader) pinned(s *script, c event.CPU) {
-	if r.l.CPUs <= 1 || !s.prio.Fair() || s.pin == c {
+	if r.l.CPUs <= 1 || s.prio == event.NoPrio {
 		return
 	}
-	if s.pin == event.NoCPU {
-		s.pin, s.birth = c, c
+	if !s.prio.Fair() {
+		if s.pin = event.NoCPU; !slices.Contains(s.freed, c) {
+			s.freed = append(s.freed, c)
+		}
 		return
 	}
-	s.pin = c
+	if s.pin == c {
+		return
+	}
+	first := s.birth == event.NoCPU && len(s.freed) == 0
+	if s.pin = c; first {
+		s.birth = c
+		return
+	}
 	op := Op{Kind: OpCPUs, At: s.left, CPUs: []event.CPU{c}, By: Assumed}
 	if s.sleep >= 0 && (s.doing == woken || s.doing == sleeping) {
 		s.insert(s.sleep, op)
 	} else {
 		s.add(op)
 	}
+}
+
+// unpin lets s use more than the CPU on which it is kept as a fair task, from when it is none any
+// more: all CPUs, or the one where it was seen then.
+func (r *reader) unpin(s *script) {
+	if s.birth == event.NoCPU {
+		return
+	}
+	var may []event.CPU
+	if len(s.freed) == 1 {
+		may = s.freed
+	}
+	list := make([]insertion, 0, len(s.in))
+	rises := func(op *Op) bool { return op.Kind == OpAttr && op.Attr.Policy != sched.Normal }
+	for i := range s.ops {
+		if op := &s.ops[i]; rises(op) {
+			list = append(list, insertion{at: i, op: Op{Kind: OpCPUs, At: op.At, CPUs: may, By: Assumed}})
+		}
+	}
+	for _, in := range s.in {
+		if rises(&in.op) {
+			list = append(list, insertion{at: in.at, after: in.after, op: Op{Kind: OpCPUs, At: in.op.At, CPUs: may, By: Assumed}})
+		}
+		list = append(list, in)
+	}
+	s.in = list
 }
 
 // attributes fills what Load.Tasks says of each task beside its operations.

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -177,4 +178,52 @@ func TestClassChangesWhereItIsCharged(t *testing.T) {
 	if a := l.Tasks[l.task("a")].Attr; a.Policy != sched.Normal {
 		t.Errorf("a begins as %v", a)
 	}
+}
+
+// TestARealTimeTaskIsNotPinned: a task that ran on one CPU as a fair one, and on two as a real-time
+// one, may use all of them from its change on.
+func TestARealTimeTaskIsNotPinned(t *testing.T) {
+	m := &memory{names: event.NewNames(), info: event.Info{Kernel: "6.1.0", CPUs: 2}}
+	at := event.Time(1_000_000_000)
+	sw := func(c event.CPU, prev event.PID, out event.Prio, state event.State, next event.PID, in event.Prio) {
+		var e event.Event
+		e.Reset()
+		at += 1_000_000
+		e.Time, e.CPU, e.Kind, e.PID, e.Flags = at, c, event.SchedSwitch, prev, event.FlagsKnown
+		e.Task, e.TaskPrio, e.State, e.Next, e.NextPrio = prev, out, state, next, in
+		m.events = append(m.events, e)
+	}
+	wake := func(c event.CPU) {
+		var e event.Event
+		e.Reset()
+		at += 1_000_000
+		e.Time, e.CPU, e.Kind, e.PID, e.Flags = at, c, event.SchedWaking, 0, event.FlagsKnown|event.HardIRQ
+		e.Task, e.TaskPrio, e.Target = 7, 49, c
+		m.events = append(m.events, e)
+	}
+	sw(0, 0, 120, event.StateRunnable, 7, 120)
+	sw(0, 7, 49, event.StateSleeping, 0, 120) // it became SCHED_FIFO 50
+	wake(1)
+	sw(1, 0, 120, event.StateRunnable, 7, 49)
+	sw(1, 7, 49, event.StateSleeping, 0, 120)
+	wake(0)
+	sw(0, 0, 120, event.StateRunnable, 7, 49)
+	sw(0, 7, 49, event.StateSleeping, 0, 120)
+	l, err := Read(m, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(l.Tasks) != 1 || !slices.Equal(l.Tasks[0].CPUs, []event.CPU{0}) {
+		t.Fatalf("tasks: %+v", l.Tasks)
+	}
+	for i, op := range l.Tasks[0].Ops {
+		if op.Kind != OpAttr {
+			continue
+		}
+		if before := l.Tasks[0].Ops[i-1]; before.Kind != OpCPUs || before.CPUs != nil {
+			t.Errorf("before it becomes real-time: %+v", before)
+		}
+		return
+	}
+	t.Error("it becomes nothing")
 }

@@ -45,8 +45,9 @@ type script struct {
 	// as another one, and the one before the newest.
 	charges [3]place
 	newest  place
-	pin     event.CPU // a fair task: where it may run
-	birth   event.CPU // the first of these
+	pin     event.CPU   // a fair task: where it may run
+	birth   event.CPU   // the first of these
+	freed   []event.CPU // where it ran as something else than a fair task
 
 	attr   *sched.Attr // at the beginning, where more than its priority is known; else nil
 	in     []insertion
