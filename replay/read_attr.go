@@ -147,12 +147,12 @@ func (r *reader) unpin(s *script) {
 	rises := func(op *Op) bool { return op.Kind == OpAttr && op.Attr.Policy != sched.Normal }
 	for i := range s.ops {
 		if op := &s.ops[i]; rises(op) {
-			list = append(list, insertion{at: i, op: Op{Kind: OpCPUs, At: op.At, CPUs: may, By: Assumed}})
+			list = append(list, insertion{at: i, op: Op{Kind: OpCPUs, At: op.At, CPUs: may, By: Inferred}})
 		}
 	}
 	for _, in := range s.in {
 		if rises(&in.op) {
-			list = append(list, insertion{at: in.at, after: in.after, op: Op{Kind: OpCPUs, At: in.op.At, CPUs: may, By: Assumed}})
+			list = append(list, insertion{at: in.at, after: in.after, op: Op{Kind: OpCPUs, At: in.op.At, CPUs: may, By: Inferred}})
 		}
 		list = append(list, in)
 	}
