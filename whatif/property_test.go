@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -60,6 +61,9 @@ func TestWhateverCausesSay(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l := anyLoad(rt)
 		record(t, l)
+		for i := range l.Recorded {
+			l.Recorded[i].ID += fmt.Sprintf("/%d", i) // some have the name of another task
+		}
 		s, err := NewStudy(l)
 		if err != nil {
 			t.Fatal(err)
