@@ -91,6 +91,7 @@ func whatifFixture() *result.WhatIf {
 	}
 	r.Changes = []result.Changed{
 		{Changes: []string{"task=a* policy=other", "cpus=4"}, Commands: []string{"chrt -o -p 0 7"}, Mechanism: "rt_throttled", Confirmed: &result.Confirmed{Mechanism: "throttle", Predictions: 4, Within: 3, Median: 12, P90: 70},
+			Sum: result.Predicted{Shorter: 1, Withheld: 2},
 			Late: []result.Prediction{
 				{ID: "7@1.000000", BeforeNS: 900_000, ReplayedNS: 500_000, ErrorNS: 400_000, Withheld: "the unchanged replay misses it"},
 				{ID: "311@2.000000", BeforeNS: 39_845_100, ReplayedNS: 39_842_600, AfterNS: 4_800, ErrorNS: 2_500, WorseNS: 60_000},

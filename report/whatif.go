@@ -55,6 +55,10 @@ func (p *printer) changed(r *result.WhatIf, c *result.Changed) {
 	}
 	p.gap()
 	p.say("%s", p.bold(p.foretold(r, c)))
+	if n := &c.Sum; len(c.Late) > 1 {
+		p.say("of %s %s become shorter, %s longer, %s stay, %s are not answered", plural(int64(len(c.Late)), "late wait", "late waits"),
+			count(n.Shorter), count(n.Longer), count(n.Same), count(n.Withheld))
+	}
 	p.predictedWaits(r, c)
 	p.changedTasks(r, c)
 	if slices.ContainsFunc(c.Harm, func(h result.Harm) bool { return p.Verbose || !h.Kernel }) {
@@ -90,13 +94,16 @@ func (p *printer) foretold(r *result.WhatIf, c *result.Changed) string {
 	return "nothing is predicted: " + escape(c.Late[0].Withheld)
 }
 
-// mostPredicted bounds the waits of a set of changes without All.
-const mostPredicted = 20
+// The waits of a set of changes that print without All: in all, and of one task.
+const (
+	mostPredicted = 20
+	mostOfATask   = 5
+)
 
 // predictedWaits prints what becomes of each late wait.
 func (p *printer) predictedWaits(r *result.WhatIf, c *result.Changed) {
 	rows := [][]string{{"WAIT", "TASK", "AS", "RECORDED", "REPLAYED", "ERROR", "PREDICTED", ""}}
-	hidden, fair := 0, 0
+	hidden, fair, of := 0, 0, make(map[int32]int)
 	for i := range c.Late {
 		f, l := &c.Late[i], &r.Late[i]
 		switch {
@@ -104,10 +111,11 @@ func (p *printer) predictedWaits(r *result.WhatIf, c *result.Changed) {
 		case f.Withheld != "" && l.Class == "fair":
 			fair++
 			continue
-		case len(rows) > mostPredicted:
+		case len(rows) > mostPredicted || of[l.PID] == mostOfATask:
 			hidden++
 			continue
 		}
+		of[l.PID]++
 		after, note := p.number(f.AfterNS), ""
 		if f.WorseNS > 0 {
 			note = "another of its waits becomes " + p.number(f.WorseNS)

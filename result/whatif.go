@@ -16,6 +16,7 @@ type Changed struct {
 	Commands []string     `json:"commands"`
 	Refused  string       `json:"refused,omitempty"` // why the kernel would not do it; then nothing follows
 	Late     []Prediction `json:"late"`
+	Sum      Predicted    `json:"sum"` // of Late
 	Harm     []Harm       `json:"harm"`
 	// Tasks have the waits of each task in the recording and in both replays.
 	Tasks []ChangedTask `json:"tasks"`
@@ -39,6 +40,15 @@ type ChangedTask struct {
 	MissesBefore int64  `json:"misses_before"`
 	MissesAfter  int64  `json:"misses_after"`
 	Jobs         int64  `json:"jobs"` // 0: it is not periodic
+}
+
+// Predicted counts predictions: a wait becomes shorter or longer if by more than a tenth of it
+// and by more than the error of the unchanged replay.
+type Predicted struct {
+	Shorter  int64 `json:"shorter"`
+	Longer   int64 `json:"longer"`
+	Same     int64 `json:"same"`
+	Withheld int64 `json:"withheld"`
 }
 
 // Prediction is what becomes of one wait, in ns of lateness. The recorded wait is BeforeNS;

@@ -42,6 +42,7 @@ func Predict(ctx context.Context, src explain.Source, o explain.Options, sets []
 		}
 		for j := range a.Late {
 			withholdFair(&a.Late[j], &e.Late[j])
+			sumUp(&a.Sum, &a.Late[j])
 		}
 		r.Changes = append(r.Changes, *a)
 	}
@@ -52,6 +53,21 @@ func Predict(ctx context.Context, src explain.Source, o explain.Options, sets []
 func withholdFair(p *result.Prediction, l *result.Late) {
 	if p.Withheld == "" && !slices.Contains([]string{"rt", "dl", "stop"}, l.Class) {
 		p.Withheld = fmt.Sprintf("the model only divides the CPU among tasks of class %s", l.Class)
+	}
+}
+
+// sumUp adds a prediction to the sum.
+func sumUp(sum *result.Predicted, p *result.Prediction) {
+	least := max(p.ErrorNS, p.BeforeNS/10)
+	switch {
+	case p.Withheld != "":
+		sum.Withheld++
+	case p.BeforeNS-p.AfterNS > least:
+		sum.Shorter++
+	case p.AfterNS-p.BeforeNS > least:
+		sum.Longer++
+	default:
+		sum.Same++
 	}
 }
 
