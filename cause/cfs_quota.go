@@ -159,7 +159,7 @@ func (p *piece) outOfQuota(g *quotaGroup) (Interval, bool) {
 // spared reports whether no group of the task can have been without quota at t, by the snapshot:
 // none has one, or what they used in the period is clearly less.
 func (a *Analysis) spared(id timeline.TaskID, t event.Time) bool {
-	if a.snap == nil || int(id) >= len(a.groupsOf) || CGroupOf(a.snap, a.x.Tracker.Task(id)) == "" {
+	if a.snap == nil || int(id) >= len(a.groupsOf) || CGroupOf(a.snap, a.x.Names, a.x.Tracker.Task(id)) == "" {
 		return false
 	}
 	for _, g := range a.groupsOf[id] {

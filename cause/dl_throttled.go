@@ -102,10 +102,7 @@ func (a *Analysis) saysDeadline(t *timeline.Task) string {
 
 // deadlineParams returns t as a deadline task of the snapshot, nil where it is none there.
 func (a *Analysis) deadlineParams(t *timeline.Task) *sysinfo.Task {
-	if a.snap == nil {
-		return nil
-	}
-	x := a.snap.Task(int32(t.PID))
+	x := taskOf(a.snap, a.x.Names, t)
 	if x == nil || x.Policy != sysinfo.Deadline || x.RuntimeNS <= 0 || x.PeriodNS <= 0 {
 		return nil
 	}

@@ -84,10 +84,7 @@ func (a *Analysis) mayUse(t *timeline.Task, c event.CPU) Verdict {
 			return Likely // its affinity has changed: what a snapshot says may be of before
 		}
 	}
-	if a.snap == nil {
-		return Likely
-	}
-	x := a.snap.Task(int32(t.PID))
+	x := taskOf(a.snap, a.x.Names, t)
 	switch {
 	case x == nil:
 		return Likely

@@ -68,7 +68,7 @@ func (a *Analysis) findQuotaGroups() {
 	a.groupsOf = make([][]*quotaGroup, len(a.x.Tasks))
 	known := map[string][]*quotaGroup{}
 	for id := range a.groupsOf {
-		path := CGroupOf(a.snap, a.x.Tracker.Task(timeline.TaskID(id)))
+		path := CGroupOf(a.snap, a.x.Names, a.x.Tracker.Task(timeline.TaskID(id)))
 		chain, ok := known[path]
 		if !ok {
 			chain = chainOf(path, byPath)

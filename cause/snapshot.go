@@ -6,20 +6,33 @@ import (
 	"github.com/whylate/whylate/timeline"
 )
 
-// What the snapshot of the machine says. It holds as far as no event says otherwise; a pid that
-// was given to another task since is not noticed.
+// What the snapshot of the machine says. It holds as far as no event says otherwise.
+
+// taskOf returns t as s has it, nil where it does not. A pid that was given to a new task in the
+// trace may be in s as that of an older one: then the name is another one.
+func taskOf(s *sysinfo.Snapshot, names *event.Names, t *timeline.Task) *sysinfo.Task {
+	if s == nil || t.Idle() {
+		return nil
+	}
+	x := s.Task(int32(t.PID))
+	if x == nil || t.Parent != nil && x.Comm != names.String(t.Comm) {
+		return nil
+	}
+	return x
+}
 
 // CGroupOf returns the path of the control group of t as s has it: its own, else that of its
-// process, else that of whoever created it; "": not known.
-func CGroupOf(s *sysinfo.Snapshot, t *timeline.Task) string {
+// process, else that of whoever created it; "": not known. names are those of t.
+func CGroupOf(s *sysinfo.Snapshot, names *event.Names, t *timeline.Task) string {
 	if s == nil {
 		return ""
 	}
 	for n := 0; t != nil && n < mostAncestors; n, t = n+1, t.Parent {
-		for _, pid := range [...]event.PID{t.PID, t.TGID} {
-			if x := s.Task(int32(pid)); x != nil && x.CGroup != "" {
-				return x.CGroup
-			}
+		if x := taskOf(s, names, t); x != nil && x.CGroup != "" {
+			return x.CGroup
+		}
+		if x := s.Task(int32(t.TGID)); x != nil && x.CGroup != "" && t.TGID != t.PID {
+			return x.CGroup
 		}
 	}
 	return ""

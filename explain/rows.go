@@ -83,7 +83,7 @@ func (rs *rows) cgroup(t *timeline.Task) string {
 	if rs.snap == nil {
 		return "not recorded" // no event names the group of a task
 	}
-	if path := cause.CGroupOf(rs.snap, t); path != "" {
+	if path := cause.CGroupOf(rs.snap, rs.names, t); path != "" {
 		return path
 	}
 	return "not known"
@@ -195,7 +195,7 @@ func (rs *rows) result(r *row) result.Task {
 		Group: r.group, Wakeup: Waits(&r.wakeup), Preempted: Waits(&r.preempted), Blame: []result.Blame{}}
 	switch rs.by {
 	case ByTask:
-		t.PID, t.CGroup = int32(r.task.PID), cause.CGroupOf(rs.snap, r.task)
+		t.PID, t.CGroup = int32(r.task.PID), cause.CGroupOf(rs.snap, rs.names, r.task)
 	case ByCGroup:
 		if strings.HasPrefix(r.group, "/") {
 			t.CGroup = r.group

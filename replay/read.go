@@ -52,7 +52,11 @@ func Read(src Input, o Options) (*Load, error) {
 	}
 	b.Finish()
 	x := b.Index()
-	a := cause.New(x, nil)
+	snap := o.Snapshot
+	if snap == nil {
+		snap = sysinfo.Of(src)
+	}
+	a := cause.New(x, snap)
 
 	k := newLook(x, a)
 	tr = timeline.NewTracker(info.Machine, names)
@@ -65,10 +69,8 @@ func Read(src Input, o Options) (*Load, error) {
 	k.finish()
 
 	r := newReader(x, a, k)
-	if r.snap = o.Snapshot; r.snap == nil {
-		r.snap = sysinfo.Of(src)
-	}
-	r.l.Info, r.l.Names, r.l.Snapshot = info, names, r.snap
+	r.snap = snap
+	r.l.Info, r.l.Names, r.l.Snapshot = info, names, snap
 	r.tr = timeline.NewTracker(info.Machine, names)
 	r.lt = latency.NewTracker(r.tr, r.wait)
 	r.lt.KnowGaps(x.Gaps())

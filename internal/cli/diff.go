@@ -33,7 +33,7 @@ const diffExample = `  whylate diff before.dat after.dat
 // diffFlags are those of diff beside selection and output.
 type diffFlags struct {
 	a, b   []string
-	kernel string
+	in     input // of all of them: its kernel and its snapshot
 	failOn []*whatif.Condition
 	shown  bool
 	page   page
@@ -59,7 +59,8 @@ func newDiff(std *streams) *cobra.Command {
 	f := cmd.Flags()
 	f.Func("a", "read the traces `LIST` as side A, instead of as the first argument (may be repeated)", appendAllInto(&flags.a, parseWords))
 	f.Func("b", "read the traces `LIST` as side B", appendAllInto(&flags.b, parseWords))
-	f.StringVar(&flags.kernel, "kernel", "", "the kernel's `RELEASE` (uname -r), for text traces, which do not say it")
+	f.StringVar(&flags.in.kernel, "kernel", "", "the kernel's `RELEASE` (uname -r), for text traces, which do not say it")
+	f.StringVar(&flags.in.sysinfo, "sysinfo", "", "take the snapshot of the machine of all recordings from `FILE`, not from them or from what lies beside them")
 	f.Func("fail-on", "exit with 2 if `CONDITION` holds: 'p99>+10%', 'hi25:max>+100us', 'rt_throttled>0'\n(may be repeated)",
 		appendInto(&flags.failOn, whatif.ParseCondition))
 	f.BoolVar(&flags.shown, "shown", false, "a change of --fail-on counts only where a test shows it")
@@ -120,7 +121,7 @@ func (std *streams) diff(cmd *cobra.Command, sel *selection, out *output, flags 
 			if err := out.check(file); err != nil {
 				return err
 			}
-			src, err := std.open(file)
+			src, err := std.openInput(&flags.in, file)
 			if err != nil {
 				return err
 			}
@@ -129,7 +130,7 @@ func (std *streams) diff(cmd *cobra.Command, sel *selection, out *output, flags 
 		}
 	}
 	o := whatif.DiffOptions{Options: sel.options(), FailOn: flags.failOn, Shown: flags.shown}
-	o.Kernel = flags.kernel
+	o.Kernel = flags.in.kernel
 	p := newProgress(std.err, out.quiet)
 	o.Progress = p.update
 	r, err := whatif.Diff(sides[0], sides[1], o)
