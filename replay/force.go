@@ -103,7 +103,8 @@ type forcer struct {
 
 	scores  scores
 	budget  budget
-	assumed []Assumption
+	guess   assumptions
+	assumed []Assumption // what the guesses have no words for
 }
 
 // forced is what is known of one task.

@@ -152,16 +152,17 @@ func fit(src Input, o Options, first *firstSight, cfg sched.Config) (*forcer, er
 	return f, err
 }
 
-// tellBudget says which budget was assumed.
-func (f *forcer) tellBudget(told, used sched.Config) {
-	how, text := "rt_runtime_default", "sched_rt_runtime_us and sched_rt_period_us are not recorded; the kernel's defaults are taken"
+// tellBudget says which budget was assumed, where it is not the usual one.
+func (f *forcer) tellBudget(usual, used sched.Config) {
+	text := ""
 	switch {
-	case used.RTRuntime < 0 && told.RTRuntime >= 0:
-		how, text = "rt_runtime_inferred", fmt.Sprintf("sched_rt_runtime_us is not recorded; real-time tasks had more than the usual %d µs at once and were not throttled, so there is no limit", told.RTRuntime/1000)
-	case told.RTRuntime != used.RTRuntime || told.RTPeriod != used.RTPeriod:
-		how = "rt_runtime_inferred"
+	case used.RTRuntime < 0 && usual.RTRuntime >= 0:
+		text = fmt.Sprintf("sched_rt_runtime_us is not recorded; real-time tasks had more than the usual %d µs at once and were not throttled, so there is no limit", usual.RTRuntime/1000)
+	case usual.RTRuntime != used.RTRuntime || usual.RTPeriod != used.RTPeriod:
 		text = fmt.Sprintf("sched_rt_runtime_us and sched_rt_period_us are not recorded; %d of %d µs fit the %d times that real-time tasks were throttled, and those that they were not",
 			used.RTRuntime/1000, used.RTPeriod/1000, f.budget.windows)
+	default:
+		return
 	}
-	f.assume(how, 1, text)
+	f.assumed = append(f.assumed, Assumption{Kind: guesses[rtRuntime].kind, Count: 1, Text: text})
 }

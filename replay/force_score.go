@@ -80,18 +80,7 @@ func (f *forcer) miss(rank int, typ string, c event.CPU, recorded, model Choice,
 
 var rankNames = [...]string{"stop", "dl", "rt", "fair", "idle"}
 
-// assume counts something that the comparison rests on.
-func (f *forcer) assume(kind string, n int64, text string) {
-	for i := range f.assumed {
-		if f.assumed[i].Kind == kind {
-			f.assumed[i].Count += n
-			return
-		}
-	}
-	f.assumed = append(f.assumed, Assumption{Kind: kind, Count: n, Text: text})
-}
-
-// end answers what stayed open, and says what all rests on.
+// end answers what stayed open, and counts what all rests on.
 func (f *forcer) end() {
 	for c := range f.cpus {
 		if o := &f.cpus[c].open; o.on {
@@ -99,37 +88,38 @@ func (f *forcer) end() {
 		}
 	}
 	if f.first.kernelUnknown {
-		f.assume("kernel_unknown", 1, "the model has no kernel of this release: it takes the one that is most like it")
+		f.guess.add(kernelUnknown)
 	}
 	for i := range f.first.tasks {
-		f.assumeTask(&f.first.tasks[i], i < len(f.tasks) && f.tasks[i] != nil)
-	}
-	for _, t := range f.tasks {
-		if t != nil && t.wasRT && !t.policySure {
-			f.assume("policy_fifo", 1, "real-time tasks of which nothing tells whether they are SCHED_FIFO or SCHED_RR: SCHED_FIFO, until one makes way for an equal")
+		if i < len(f.tasks) && f.tasks[i] != nil && f.first.tasks[i].pid > 0 {
+			f.guessed(&f.first.tasks[i], f.tasks[i])
 		}
 	}
 }
 
-// assumeTask counts what is assumed of a task that was followed.
-func (f *forcer) assumeTask(b *beginning, followed bool) {
-	if !followed || b.pid <= 0 {
-		return
-	}
+// guessed counts what is assumed of a task.
+func (f *forcer) guessed(b *beginning, t *forced) {
 	if !b.told && len(f.cpus) > 1 {
-		f.assume("cpus_seen", 1, "tasks that may use the CPU on which they were seen, if it was only one, else all of them")
+		f.guess.add(cpusSeen)
 	}
 	if len(b.wakes) > 0 && f.known[b.pid].inferred {
-		f.assume("deadline_inferred", 1, "deadline tasks whose runtime and period are those that their timers, their wakes and their throttling show")
+		f.guess.add(deadlineSeen)
 	}
 	if b.status == timeline.StatusReady {
-		f.assume("order_unknown", 1, "tasks that waited when the trace began: which came first is not known")
+		f.guess.add(beginUnseen)
+	}
+	switch {
+	case !t.wasRT || t.policySure:
+	case t.task.Attr.Policy == sched.RR:
+		f.guess.add(policyRR)
+	default:
+		f.guess.add(policyFIFO)
 	}
 }
 
 // result makes the public form.
 func (f *forcer) result() *Decisions {
-	d := &Decisions{Misses: f.scores.misses, Missed: f.scores.missed, Assumed: f.assumed}
+	d := &Decisions{Misses: f.scores.misses, Missed: f.scores.missed, Assumed: append(f.guess.list(), f.assumed...)}
 	slices.SortStableFunc(d.Misses, func(a, b Miss) int { return cmp.Compare(a.At, b.At) })
 	for rank := sched.RankDL; rank <= sched.RankFair; rank++ {
 		for i, typ := range decisionTypes {

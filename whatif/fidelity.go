@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/explain"
@@ -31,7 +32,7 @@ func Fidelity(src explain.Source, o explain.Options) (*result.Replay, *replay.Lo
 		return nil, nil, fmt.Errorf("asking the model at each decision of the recording: %w", err)
 	}
 	r := &result.Replay{Schema: "whylate.replay/1", Input: walked.Input, Decisions: []result.Decisions{}, Misses: []result.Missed{},
-		Unfinished: []result.Unfinished{}, Assumed: assumed(append(l.Assumed[:len(l.Assumed):len(l.Assumed)], forced.Assumed...)),
+		Unfinished: []result.Unfinished{}, Assumed: assumed(both(l.Assumed, forced.Assumed)),
 		Diagnostics: append(walked.Diagnostics, diagnostics(run.Diagnostics)...), Waits: replayed(l, run)}
 	fillDecisions(r, forced, src.Names(), event.Time(r.Input.StartNS))
 	for _, left := range run.Left {
@@ -51,6 +52,17 @@ func step(progress func(done, total int64), n, m int64) func(done, total int64) 
 		return nil
 	}
 	return func(done, total int64) { progress(n*total+done, m*total) }
+}
+
+// both returns a, and what b has of kinds that a has not: the same trace gives the same guesses.
+func both(a, b []replay.Assumption) []replay.Assumption {
+	list := slices.Clone(a)
+	for _, g := range b {
+		if !slices.ContainsFunc(a, func(o replay.Assumption) bool { return o.Kind == g.Kind }) {
+			list = append(list, g)
+		}
+	}
+	return list
 }
 
 func assumed(list []replay.Assumption) []result.Diagnostic {
