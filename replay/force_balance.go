@@ -85,7 +85,7 @@ func (f *forcer) scoreMove(m *forcedMove, at event.CPU) {
 	rank := m.task.task.Rank()
 	row := f.scores.row(rank, Balance)
 	w := f.proposed
-	if !m.done && w.task == m.task.task && w.from == m.from && f.sched.TookTurn() {
+	if w.task == m.task.task && w.from == m.from && f.sched.TookTurn() {
 		row.undecide("counter_unseen")
 		return
 	}

@@ -177,7 +177,7 @@ func (f *forcer) pickTask(c event.CPU, prev, model *sched.Task) {
 	row := f.scores.row(rank, Pick)
 	agree := model == f.want
 	why := f.doubt
-	if !agree && why == "" {
+	if why == "" {
 		why = f.pickDoubt(prev, model)
 	}
 	if why != "" {
@@ -198,10 +198,10 @@ func (f *forcer) pickDoubt(prev, model *sched.Task) string {
 	case !ok || w == nil:
 		return "task_unknown"
 	case model.Rank() != sched.RankRT || model.Prio() != f.want.Prio():
-	case m.unordered || w.unordered:
+	case (m.unordered || w.unordered) && f.sched.Equals(f.want):
 		return "order_before_the_trace"
 	case model == prev:
-		return "yield_unseen"
+		return "yield_unseen" // else there would be no switch
 	}
 	return ""
 }

@@ -120,7 +120,7 @@ func (f *forcer) scorePlace(ev *event.Event, t *forced, fork bool) {
 		return
 	}
 	row := f.scores.row(rank, Placement)
-	if t.turn && t.placed != ev.Target {
+	if t.turn {
 		row.undecide("counter_unseen")
 		return
 	}
