@@ -146,15 +146,18 @@ func (l *Load) alter(t *Task, c *scenario.Change) error {
 		}
 	}
 	if c.AltersAttr() {
-		was := t.Attr.Policy
+		was, first := t.Attr.Policy, t.Attr
 		t.Attr = c.Alter(t.Attr)
+		t.madeFair = t.madeFair || !isFair(&first) && isFair(&t.Attr)
 		if t.Attr.Policy != was && t.CPUsBy == Assumed && cpus == nil && t.CPUs != nil {
 			t.CPUs = nil
 			l.assume("change_cpus_free", 1, "a task that changes its class may use every CPU, where nothing shows its affinity")
 		}
 		for i := range t.Ops {
 			if op := &t.Ops[i]; op.Kind == OpAttr {
+				before := op.Attr
 				op.Attr = c.Alter(op.Attr)
+				t.madeFair = t.madeFair || !isFair(&before) && isFair(&op.Attr)
 			}
 		}
 	}

@@ -68,6 +68,42 @@ func TestChangesOfTasks(t *testing.T) {
 	}
 }
 
+func TestWhoBecomesAFairTaskSharesWithThoseWhomItKeptAway(t *testing.T) {
+	// hog had the CPU from 0 to 40 ms, and again from 50; spin came between and behind.
+	piece := func(from, to event.Time) Op { return Op{Kind: OpRun, At: at(from), Slept: at(to), NS: to - from} }
+	l := handMade(
+		Task{Attr: fifo(50), Begin: BeginRunning, Ops: []Op{piece(0, 40*ms), {Kind: OpSleep, At: at(50 * ms)}, piece(50*ms, 80*ms)}},
+		Task{Attr: fair(), Begin: BeginReady, Ops: []Op{piece(40*ms, 50*ms), piece(80*ms, 100*ms)}})
+	l.Tasks[0].Comm = l.Names.Intern("hog")
+	had := func(l *Load) (ns event.Time) { // that spin had the CPU in the first 40 ms
+		var since event.Time = -1
+		if _, err := l.Run(RunOptions{Sink: func(ev *event.Event) {
+			now := min(ev.Time, at(40*ms))
+			switch {
+			case ev.Kind != event.SchedSwitch:
+			case ev.Next == 101:
+				since = now
+			case ev.Task == 101 && since >= 0:
+				ns += now - since
+				since = -1
+			}
+		}}); err != nil {
+			t.Fatal(err)
+		}
+		return ns
+	}
+	if ns := had(l); ns != 0 {
+		t.Errorf("as recorded it has %d ns", ns)
+	}
+	c := l.Clone()
+	if err := c.Change("task=hog policy=other"); err != nil {
+		t.Fatal(err)
+	}
+	if ns := had(c); ns < 14*ms || ns > 26*ms {
+		t.Errorf("of the first 40 ms it has %d ns where both are fair tasks", ns)
+	}
+}
+
 func TestChangesLeaveTheOriginal(t *testing.T) {
 	l := contended()
 	l.Mutexes = []Mutex{{Held: -1}}

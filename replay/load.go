@@ -90,9 +90,10 @@ type Task struct {
 	Begin     Begin
 	CPU       event.CPU // where it is, or was last, at Begin
 	// Stopper: it is migration/N, and its work is done by the machine's own stopper.
-	Stopper bool
-	Kernel  bool // a kernel thread, as far as its name tells
-	Removed bool // by a change: it never is there, and its number stays
+	Stopper  bool
+	Kernel   bool // a kernel thread, as far as its name tells
+	madeFair bool // by a change, which it was not: what was recorded tells nothing of its turns
+	Removed  bool // by a change: it never is there, and its number stays
 	// Normalize is the feature exit_normalize for this task alone, by a change; nil: as all.
 	Normalize *workload.Normalize
 	// Exit: what a signal or exit cost is not known to be: OpRun with Dying are the exit.

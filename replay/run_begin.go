@@ -21,6 +21,7 @@ func (r *runner) begin() error {
 			r.threads[i].usual = passesOver(l.Tasks[i].Ops)
 		}
 	}
+	r.places()
 	if err := r.m.RunUntil(from - 1 - 2*max(r.setup.Machine.HandOver, r.setup.Machine.IdleHandOver)); err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func (r *runner) settle(p *thread) error {
 	}
 	p.th = th
 	if p.place(r.m); t.Begin == BeginRunning {
-		r.m.Sched.SetFairPlace(th.Task, r.load.From-1) // it goes first until then
+		r.m.Sched.SetFairPlace(th.Task, noPlace) // it goes first until then
 	}
 	r.living[t.PID] = p.index
 	if t.Begin == BeginBlocked {

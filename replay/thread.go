@@ -23,6 +23,7 @@ type thread struct {
 	until   event.Time   // of the sleep that it is in, on the machine's clock
 	mode    machine.Mode // where it was at last
 	movesTo []event.CPU  // where it is to be moved when it has left its CPU, nil: nowhere
+	placeOf []event.Time // of each of its operations among fair tasks; nil: it has no places
 	early   bool         // it began before Load.From and works until then
 	dying   bool
 	usual   event.Time // work of its jobs, if what it is too late for it leaves out; else 0
@@ -86,19 +87,6 @@ func (p *thread) Next(m *machine.Machine, _ *machine.Thread) machine.Step {
 		}
 	}
 	return p.proceed()
-}
-
-// place gives the task its place among fair tasks: by the recorded time of the work that it is
-// to do now, or next.
-func (p *thread) place(m *machine.Machine) {
-	for i := p.pc; i < len(p.task.Ops); i++ {
-		if op := &p.task.Ops[i]; op.Kind == OpRun {
-			if op.At > 0 {
-				m.Sched.SetFairPlace(p.th.Task, op.At)
-			}
-			return
-		}
-	}
 }
 
 // proceed takes no time; others may preempt before the task goes on.
@@ -211,6 +199,9 @@ func (p *thread) normalize(m *machine.Machine) {
 // setAttr lets the task become a.
 func (p *thread) setAttr(a sched.Attr) {
 	t := p.th.Task
+	if isFair(&a) && p.nextPlace() == noPlace {
+		p.run.m.Sched.ForgetFairPlace(t)
+	}
 	if _, err := p.run.m.Sched.SetAttr(t.CPU(), t, a); err != nil {
 		p.run.refused(p, fmt.Errorf("sched_setattr to %s: %w", a.Policy, err))
 		return

@@ -13,6 +13,7 @@ type fairEntity struct {
 	node     node
 	vruntime int64
 	weight   int64
+	placed   bool // vruntime is a place that SetFairPlace gave it
 }
 
 func (se *fairEntity) init(p *Task) { se.node.task = p }
@@ -45,11 +46,15 @@ func weightOf(a *Attr) int64 {
 
 // enqueueTaskFair gives p its place: not before the others, whatever it has saved.
 func (s *Sched) enqueueTaskFair(rq *RQ, p *Task, _ flags) {
-	if !s.cfg.FairPlaced {
+	if !p.se.placed {
 		if p.moving {
 			p.se.vruntime += rq.cfs.minVruntime
 		}
-		p.se.vruntime = max(p.se.vruntime, rq.cfs.minVruntime)
+		least := rq.cfs.minVruntime
+		if s.cfg.FairPlaced {
+			least -= fairSlice // who sleeps much comes soon
+		}
+		p.se.vruntime = max(p.se.vruntime, least)
 	}
 	if p.nrAllowed > 1 {
 		rq.cfs.movable++
@@ -71,7 +76,7 @@ func (s *Sched) dequeueTaskFair(rq *RQ, p *Task, _ flags) {
 	if p.nrAllowed > 1 {
 		rq.cfs.movable--
 	}
-	if p.moving && !s.cfg.FairPlaced {
+	if p.moving && !p.se.placed {
 		p.se.vruntime -= rq.cfs.minVruntime
 	}
 	s.subNrRunning(rq)

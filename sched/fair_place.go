@@ -9,6 +9,7 @@ import "github.com/whylate/whylate/event"
 // A recorded task whose place is the recorded time of what it does now goes before all that
 // did later what they do now: with nothing changed fair tasks take turns as they were recorded,
 // and else nobody gets further ahead of the recording than the others.
+// Who has no place comes among them as into any queue: not before those that are there.
 func (s *Sched) SetFairPlace(p *Task, place event.Time) {
 	if !s.cfg.FairPlaced {
 		return
@@ -18,7 +19,7 @@ func (s *Sched) SetFairPlace(p *Task, place event.Time) {
 	if current {
 		at -= int64(s.host.Now() - p.execStart) // it is charged for that later
 	}
-	p.se.vruntime = at
+	p.se.vruntime, p.se.placed = at, true
 	if !p.se.node.in {
 		return
 	}
@@ -27,5 +28,12 @@ func (s *Sched) SetFairPlace(p *Task, place event.Time) {
 	if first := rq.cfs.queue.first; current && first != &p.se.node && first.key < int64(place) {
 		s.begin(p.cpu)
 		s.reschedCurrLazy(p.cpu, rq)
+	}
+}
+
+// ForgetFairPlace takes p its place: it has to share like somebody new.
+func (s *Sched) ForgetFairPlace(p *Task) {
+	if p.se.placed && !p.se.node.in {
+		p.se.placed, p.se.vruntime = false, s.rqs[p.cpu].cfs.minVruntime
 	}
 }
