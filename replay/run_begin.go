@@ -18,7 +18,7 @@ func (r *runner) begin() error {
 	for i := range l.Tasks {
 		r.threads[i] = thread{run: r, task: &l.Tasks[i], index: i}
 		if l.changed {
-			r.threads[i].usual = passesOver(l.Tasks[i].Ops)
+			r.threads[i].habit = habitOf(l.Tasks[i].Ops)
 		}
 	}
 	r.places()

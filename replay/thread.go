@@ -26,7 +26,9 @@ type thread struct {
 	placeOf []event.Time // of each of its operations among fair tasks; nil: it has no places
 	early   bool         // it began before Load.From and works until then
 	dying   bool
-	usual   event.Time // work of its jobs, if what it is too late for it leaves out; else 0
+	habit   habit      // when it is late, in a changed run
+	job     *Op        // its last sleep by a grid that may begin anew
+	grid    event.Time // until when that was, on the machine's clock
 	more    extra
 
 	// Of its locks.
@@ -215,6 +217,9 @@ func (p *thread) sleep(m *machine.Machine, op *Op) (machine.Step, bool) {
 		p.until = p.run.model(op.At)
 		if op.Kind == OpNap {
 			p.until = m.Now() + max(op.NS, 0)
+		}
+		if until, ok := p.begunAnew(m, op); ok {
+			p.until = until
 		}
 	}
 	if p.until <= m.Now() {

@@ -36,14 +36,14 @@ func (k *WaitKey) Extra() bool { return k.N >= extraWait }
 // there is none.
 func (p *thread) extraStep(m *machine.Machine, op *Op) (step machine.Step, ok bool) {
 	x := &p.more
-	if p.entered || op.Kind != OpSleep || !p.run.load.changed {
+	if p.entered || op.Kind != OpSleep || !p.run.load.changed || p.habit.anew {
 		return step, false
 	}
 	if x.stage == extraSleep && m.Now() >= x.until {
 		x.stage, x.grid = extraWork, p.run.trace(x.until)
 		work := x.work
-		if p.usual > 0 {
-			work = min(work, p.usual) // the job before was late and may have been two in one
+		if p.habit.usual > 0 {
+			work = min(work, p.habit.usual) // the job before was late and may have been two in one
 		}
 		return machine.Step{Kind: machine.StepRun, NS: work, Mode: p.mode}, true
 	}

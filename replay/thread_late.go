@@ -7,11 +7,21 @@ import (
 	"github.com/whylate/whylate/machine"
 )
 
-// passesOver is the usual work of the task's jobs, if the recording shows it, each time that it was
-// too late for the next times of its timer, to leave out what it does at those, rather than to
-// make up for it: then it worked less before it slept again than a job for each of these times
-// takes. Else, and where it was never so late, 0.
-func passesOver(ops []Op) event.Time {
+// habit is what a periodic task does when it is too late for the next times of its timer, as the
+// recording shows it each time that it was. The zero habit makes up for what it missed, or was
+// never seen to be so late.
+type habit struct {
+	// usual is the work of its usual jobs, if it leaves out what it does at the times that went by:
+	// then it worked less before it slept again than a job for each of these takes; else 0.
+	usual event.Time
+	// anew: it begins a new grid then, instead of going on with the old one.
+	anew bool
+}
+
+// offGrid is how far a time is at least from a grid that it does not belong to.
+const offGrid event.Time = 20_000
+
+func habitOf(ops []Op) (h habit) {
 	type job struct {
 		work   event.Time
 		missed int64
@@ -27,9 +37,11 @@ func passesOver(ops []Op) event.Time {
 			work += op.NS
 		case op.Kind == OpSleep && op.Every > 0:
 			if grid >= 0 && ops[grid].Every == op.Every {
-				j := job{work, int64((op.Slept - ops[grid].At) / op.Every)}
+				j := job{work, missed(&ops[grid], op)}
 				if j.missed > 0 {
 					jobs = append(jobs, j)
+					off := (op.At - ops[grid].At) % op.Every
+					h.anew = h.anew || min(off, op.Every-off) > offGrid // by chance it is the old one
 				} else {
 					usual = append(usual, work)
 				}
@@ -40,20 +52,43 @@ func passesOver(ops []Op) event.Time {
 		}
 	}
 	if len(jobs) == 0 || len(usual) == 0 {
-		return 0
+		return habit{}
 	}
 	slices.Sort(usual)
-	each := usual[len(usual)/2]
-	if slices.ContainsFunc(jobs, func(j job) bool { return j.work > each*event.Time(j.missed) }) {
-		return 0
+	h.usual = usual[len(usual)/2]
+	if slices.ContainsFunc(jobs, func(j job) bool { return j.work > h.usual*event.Time(j.missed) }) {
+		return habit{}
 	}
-	return each
+	return h
+}
+
+// missed is how many times of the grid of op, a sleep, had gone by when it began; job is the one before.
+func missed(job, op *Op) int64 { return max(int64((op.Slept-job.At)/op.Every), 0) }
+
+// begunAnew is until when op sleeps if its task begins a new grid whenever it is late, as it did in
+// the recording: what counts is by how many jobs it is away from the one before, not when that was.
+// Its first sleep is until the recorded time; ok is false where that tells nothing.
+func (p *thread) begunAnew(m *machine.Machine, op *Op) (until event.Time, ok bool) {
+	if !p.habit.anew || op.Kind != OpSleep || op.Every <= 0 {
+		return 0, false
+	}
+	until = p.run.model(op.At)
+	if job := p.job; job != nil && job.Every == op.Every {
+		n := event.Time(1)
+		if missed(job, op) == 0 {
+			n = max((op.At-job.At+op.Every/2)/op.Every, 1)
+		}
+		until = p.grid + n*op.Every
+	}
+	until = max(until, m.Now())
+	p.job, p.grid = op, until
+	return until, true
 }
 
 // leaveOut skips the job that op begins, a sleep of which the time has gone by, as the task did in the
 // recording when it was late. It does where another sleep of the same grid comes after nothing but work.
 func (p *thread) leaveOut(m *machine.Machine, op *Op) {
-	if p.usual == 0 || op.Every <= 0 || p.run.model(op.At) >= m.Now() {
+	if p.habit.usual == 0 || p.habit.anew || op.Every <= 0 || p.run.model(op.At) >= m.Now() {
 		return
 	}
 	i := p.pc + 1

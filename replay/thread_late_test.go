@@ -31,8 +31,8 @@ func TestWhetherALateTaskMakesUpForWhatItMissed(t *testing.T) {
 		{[]Op{run(1 * ms)}, 0},    // it has no timer
 		{nil, 0},
 	} {
-		if got := passesOver(c.ops); got != c.want {
-			t.Errorf("passesOver(%v) = %v, want %v", c.ops, got, c.want)
+		if got := habitOf(c.ops); got.usual != c.want || got.anew {
+			t.Errorf("habitOf(%v) = %v, want %v", c.ops, got, c.want)
 		}
 	}
 }
@@ -64,5 +64,36 @@ func TestWhoIsLaterThanRecordedLeavesOutMore(t *testing.T) {
 	// Jobs at 0, 10 and 60 ms; at 0, 10 (three in one), 40, 50 and 60.
 	if diff := cmp.Diff([]event.Time{3 * ms, 7 * ms}, []event.Time{ran(1 * ms), ran(3 * ms)}); diff != "" {
 		t.Errorf("work of the late task (-want +got):\n%s", diff)
+	}
+}
+
+// TestWhoBeginsAnewWhenItIsLate: in the recording a task that was late until 35 ms began a new grid at 36. With
+// a hog that works until 25 ms it does so at 26, with a job at once, and the ones after that come at 36 and 46 ms.
+func TestWhoBeginsAnewWhenItIsLate(t *testing.T) {
+	every := 10 * ms
+	ops := []Op{{Kind: OpSleep, At: at(0), Every: every}, run(1 * ms),
+		{Kind: OpSleep, Slept: at(1 * ms), At: at(10 * ms), Every: every}, run(1 * ms),
+		{Kind: OpSleep, Slept: at(36 * ms), At: at(46 * ms), Every: every}, run(1 * ms),
+		{Kind: OpSleep, Slept: at(47 * ms), At: at(56 * ms), Every: every}, run(1 * ms),
+		{Kind: OpSleep, Slept: at(57 * ms), At: at(66 * ms), Every: every}, run(1 * ms)}
+	if h := habitOf(ops); !h.anew || h.usual != 1*ms {
+		t.Fatalf("habitOf = %v, want a task that begins anew", h)
+	}
+	l := handMade(Task{Attr: fifo(50), Begin: BeginBlocked, Ops: ops},
+		Task{Attr: fifo(60), Begin: BeginBlocked, Ops: []Op{{Kind: OpSleep, At: at(9 * ms)}, run(26 * ms)}})
+	l.Tasks[1].Comm = l.Names.Intern("hog")
+	if err := l.Change("task=hog work=×0.615385"); err != nil { // 16 ms
+		t.Fatal(err)
+	}
+	var begins []event.Time
+	if _, err := l.Run(RunOptions{Sink: func(ev *event.Event) {
+		if ev.Kind == event.SchedSwitch && ev.Next == l.Tasks[0].PID {
+			begins = append(begins, (ev.Time-l.From)/ms)
+		}
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]event.Time{0, 25, 36, 46}, begins); diff != "" {
+		t.Errorf("jobs begin at, in ms (-want +got):\n%s", diff)
 	}
 }
