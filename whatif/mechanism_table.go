@@ -12,7 +12,7 @@ var confirmations = []result.Confirmed{
 	{Mechanism: "interrupt thread", Predictions: 1, Within: 1, Median: 0, P90: 0},
 	{Mechanism: "policy", Predictions: 25, Within: 25, Median: 0, P90: 0},
 	{Mechanism: "priority", Predictions: 150, Within: 150, Median: 0, P90: 2},
-	{Mechanism: "priority inheritance", Predictions: 40, Within: 40, Median: 0, P90: 0},
+	{Mechanism: "priority inheritance", Predictions: 115, Within: 115, Median: 0, P90: 6},
 	{Mechanism: "removal", Predictions: 25, Within: 25, Median: 0, P90: 0},
 	{Mechanism: "throttling", Predictions: 736, Within: 644, Median: 0, P90: 111},
 	{Mechanism: "work", Predictions: 51, Within: 49, Median: 2, P90: 3},
