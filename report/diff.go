@@ -128,7 +128,7 @@ func (p *printer) diffName(t *result.DiffTask) string {
 
 // diffClass says nothing of a group with tasks of several classes.
 func diffClass(class string, prio result.Prio, t *result.DiffTask) string {
-	if class == "unknown" && max(t.TasksA, t.TasksB) != 1 || t.Group != "" && class == "unknown" {
+	if class == "unknown" && t.PIDA < 0 && t.PIDB < 0 {
 		return "several"
 	}
 	return classWord(class, prio)

@@ -115,9 +115,12 @@ func (p *printer) judged(name, note string, j *result.Judged) []string {
 	if name != "" && note != "" {
 		why = strings.TrimPrefix(why+"   "+note, "   ")
 	}
-	task := p.task(j.Comm, j.PID)
+	task, class := p.task(j.Comm, j.PID), classWord(j.Class, j.Prio)
 	if j.Group != "" {
 		task = p.name(j.Group)
 	}
-	return []string{j.Status, escape(name), task, classWord(j.Class, j.Prio), value, number(j.Limit), plural(j.Waits, "wait", "waits"), escape(why)}
+	if j.PID < 0 && j.Class == "unknown" {
+		class = "several"
+	}
+	return []string{j.Status, escape(name), task, class, value, number(j.Limit), plural(j.Waits, "wait", "waits"), escape(why)}
 }

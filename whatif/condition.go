@@ -152,7 +152,7 @@ func ParseCondition(text string) (*Condition, error) {
 // checkPattern refuses a pattern that matches nothing.
 func checkPattern(s string) error {
 	if s == "" {
-		return fmt.Errorf("no task before the colon; leave the colon out, or write *:")
+		return fmt.Errorf("no task before the colon; leave the colon out, or name all with '*:'")
 	}
 	if _, err := path.Match(s, ""); err != nil {
 		return fmt.Errorf("%q is no shell pattern", s)

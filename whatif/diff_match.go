@@ -13,6 +13,7 @@ import (
 // merged are rows of one side that stand for the same thing.
 type merged struct {
 	tally
+	by     explain.By
 	begun  bool
 	pid    int32 // event.NoPID: several
 	tasks  int   // in one recording
@@ -121,7 +122,7 @@ func (s *side) gather(by explain.By, numbered map[string]bool) (map[matchKey]*me
 			k := keyOf(r, by, numbered)
 			m := found[k]
 			if m == nil {
-				m = &merged{}
+				m = &merged{by: by}
 				found[k] = m
 				order = append(order, k)
 			}
@@ -169,6 +170,9 @@ func (m *merged) add(r *tally, n int, file string) {
 		m.pid = int32(event.NoPID)
 	}
 	m.row.PID = m.pid
+	if m.row.Group != "" && m.by == explain.ByProcess {
+		m.row.Group = "" // it holds a pid, and processes of one name are taken together
+	}
 	for _, p := range r.points {
 		m.points = append(m.points, placed{p, n})
 	}
