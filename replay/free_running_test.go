@@ -135,6 +135,46 @@ func TestLateWaitsAreAnswerable(t *testing.T) {
 	}
 }
 
+// TestFreeRunningOfPairs is TestFreeRunning for the recordings that were made for predictions: of
+// their long real-time and deadline waits 98 of 100 are within 5 %, and 98 of 100 late ones
+// answerable.
+func TestFreeRunningOfPairs(t *testing.T) {
+	files, err := filepath.Glob("testdata/pairs/*.dat.xz")
+	if err != nil || len(files) < 25 {
+		t.Fatalf("%d recordings, %v", len(files), err)
+	}
+	long, within, late, answerable := 0, 0, 0, 0
+	var table strings.Builder
+	for _, path := range files {
+		l := recorded(t, path)
+		r, err := l.Run(RunOptions{})
+		if err != nil {
+			t.Fatalf("%s: %v", brief(path), err)
+		}
+		fmt.Fprintf(&table, "%s\n", brief(path))
+		for _, c := range Compare(Match(l.Recorded, r.Waits)).Classes {
+			if c.Class != "rt" && c.Class != "dl" {
+				continue
+			}
+			table.WriteString(rowOf(&c))
+			long, within, late, answerable = long+len(c.Long), within+c.Within, late+c.Late, answerable+c.Answerable
+			if c.Rest.Distance > 30*us {
+				t.Errorf("%s: %s waits: p99 %s µs, in the run %s", brief(path), c.Class, micro(c.Rest.P99), micro(c.Rest.RunP99))
+			}
+			for i := range c.Long {
+				p := &c.Long[i]
+				if recorded, run := p.Times(); distance(recorded, run)*1000 > recorded*longPerMille {
+					fmt.Fprintf(&table, "      %s: %s\n", missName(l, path, p), pairText(l, p))
+				}
+			}
+		}
+	}
+	t.Logf("\n%s%d of %d long waits within 5 %%, %d of %d late ones answerable", table.String(), within, long, answerable, late)
+	if within*100 < long*98 || answerable*100 < late*98 {
+		t.Errorf("%d of %d long waits within 5 %%, %d of %d late ones answerable", within, long, answerable, late)
+	}
+}
+
 // rowOf is the table's row of a class.
 func rowOf(c *ClassFidelity) string {
 	d := &c.Rest
