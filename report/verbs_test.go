@@ -132,6 +132,7 @@ func TestVerbs(t *testing.T) {
 			})
 		}
 	}
+	golden(t, "gate-junit", func(w io.Writer) error { return GateJUnit(w, gateFixture()) })
 	golden(t, "diff-nothing", func(w io.Writer) error { return Diff(w, &result.Diff{}, Options{}) })
 	golden(t, "whatif-nothing", func(w io.Writer) error {
 		return WhatIf(w, &result.WhatIf{Changes: []result.Changed{{Changes: []string{"cpus=4"}}}}, Options{})

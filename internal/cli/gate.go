@@ -39,6 +39,7 @@ const gateExample = `  whylate gate trace.dat 'p99.9<100us' 'max<1ms' 'hi25:p99<
 // gateFlags are those of gate beside input, selection and output.
 type gateFlags struct {
 	budgets []string
+	junit   string
 	page    page
 }
 
@@ -60,13 +61,14 @@ func newGate(std *streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return std.answer(cmd, file, &in, &out, sel.options(), askGate(list, &out, &flags.page))
+			return std.answer(cmd, file, &in, &out, sel.options(), askGate(list, &out, &flags))
 		},
 	}
 	in.register(cmd)
 	sel.register(cmd, "judge by `WHAT`: task, comm, process, cgroup or cpu (default task)")
 	f := cmd.Flags()
 	f.Func("budget", "read conditions from `FILE` (may be repeated): JSON with comments, a list of conditions as\nabove or of objects with task, series or kind, measure, limit, note", appendInto(&flags.budgets, func(s string) (string, error) { return s, nil }))
+	f.StringVar(&flags.junit, "junit", "", "write JUnit's XML to `FILE`, beside what is printed; an existing one is replaced")
 	flags.page.register(cmd)
 	out.register(cmd)
 	return cmd
@@ -125,15 +127,35 @@ func readBudget(name string) ([]*whatif.Condition, error) {
 	return list, nil
 }
 
-func askGate(list []*whatif.Condition, out *output, p *page) question {
+func askGate(list []*whatif.Condition, out *output, flags *gateFlags) question {
 	return func(src explain.Source, o explain.Options) (*answer, error) {
 		r, err := whatif.Gate(src, o, list)
 		if err != nil {
 			return nil, err
 		}
 		a := &answer{value: r, input: r.Input, diagnostics: r.Diagnostics, verdict: gateVerdict(r, out.strict)}
-		p.fill(a, func(w io.Writer, ro report.Options) error { return report.Gate(w, r, ro) })
+		flags.page.fill(a, func(w io.Writer, ro report.Options) error { return report.Gate(w, r, ro) })
+		flags.alsoJUnit(a, r)
 		return a, nil
+	}
+}
+
+// alsoJUnit makes the answer write JUnit's XML where that was asked.
+func (g *gateFlags) alsoJUnit(a *answer, r *result.Gate) {
+	if g.junit == "" {
+		return
+	}
+	before := a.also
+	a.also = func() error {
+		f, err := os.Create(g.junit)
+		if err != nil {
+			return fmt.Errorf("writing JUnit's XML: %w", err)
+		}
+		err = errors.Join(flushed(f, func(w io.Writer) error { return report.GateJUnit(w, r) }), f.Close())
+		if before != nil {
+			err = errors.Join(err, before())
+		}
+		return err
 	}
 }
 
