@@ -33,6 +33,9 @@ func suggestRTThrottled(a *asked) []Candidate {
 		list = append(list, Candidate{Text: fmt.Sprintf("a budget of %d of %d µs", more, period),
 			Change: fmt.Sprintf("set sched_rt_runtime_us=%d", more)})
 	}
+	if a.known.CPUs > 1 && !a.known.Traits.RTRuntimeShare {
+		list = append(list, Candidate{Text: "CPUs lend each other their budgets", Change: "set RT_RUNTIME_SHARE=on"})
+	}
 	list = append(list, Candidate{Text: "no real-time throttling; nothing stops a runaway task then",
 		Change: "set sched_rt_runtime_us=-1"})
 	if a.cause.PID != a.late.PID {

@@ -42,12 +42,19 @@ func suggestSamePrio(a *asked) []Candidate {
 		return nil
 	}
 	list := append(a.raised(n+1), a.lowered()...)
-	if t := a.known.task(a.cause.Comm, a.cause.PID); t != nil && t.Attr.Policy == sched.FIFO {
+	t := a.known.task(a.cause.Comm, a.cause.PID)
+	if t != nil && t.Attr.Policy == sched.RR && a.cause.NS > shortTurn*1_000_000 {
+		list = append(list, Candidate{Text: fmt.Sprintf("turns of SCHED_RR of %d ms", shortTurn), Change: fmt.Sprintf("set sched_rr_timeslice_ms=%d", shortTurn)})
+	}
+	if t != nil && t.Attr.Policy == sched.FIFO {
 		list = append(list, Candidate{Text: a.cause.Comm + " as SCHED_RR, which gives way after its turn",
 			Change: fmt.Sprintf("%s policy=rr prio=%d", a.culprit(), n)})
 	}
 	return append(list, a.apart()...)
 }
+
+// shortTurn is what a turn of SCHED_RR may be made, in ms: the kernel's own is 100.
+const shortTurn = 10
 
 // raised is the waiter with real-time priority n; nothing for deadline tasks, which no
 // priority makes faster.
