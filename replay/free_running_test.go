@@ -14,7 +14,7 @@ import (
 )
 
 // tracesOf are the traces of the shared folder that replay is scored on, by their paths.
-func tracesOf(t *testing.T, patterns ...string) []string {
+func tracesOf(t testing.TB, patterns ...string) []string {
 	t.Helper()
 	var list []string
 	for _, p := range patterns {
