@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/whylate/whylate/event"
@@ -17,6 +18,7 @@ type beginning struct {
 	pid    event.PID
 	comm   event.Name
 	status timeline.Status // as it was when the trace began
+	woken  bool            // since it last came to a CPU
 	cpu    event.CPU       // where
 	prio   event.Prio      // the first one shown
 	cpus   []event.CPU     // nil: all, as far as the trace shows
@@ -34,7 +36,9 @@ type firstSight struct {
 	running  []bool       // by CPU: its first task is known
 	runs     []currentRun // by CPU
 	changes  []unseenChange
-	dlTasks  int // tasks with the priority of a deadline task
+	// Of all switches, those to a task that slept, as far as the trace shows.
+	switches, unwoken int64
+	dlTasks           int // tasks with the priority of a deadline task
 
 	// The last expiry of sched_rt_period_timer, and the shortest distance of two.
 	rtExpired, rtApart event.Time
@@ -54,6 +58,9 @@ func lookAhead(src Input, o Options) (*firstSight, error) {
 	s := &firstSight{from: event.NoTime, rtExpired: event.NoTime, names: src.Names(), machine: src.Info().Machine, state: timeline.NewTracker(src.Info().Machine, src.Names())}
 	if err := eachEvent(src, forceNeeds, o.Progress, s.push); err != nil {
 		return nil, err
+	}
+	if len(s.tasks) > mostForcedTasks {
+		return nil, fmt.Errorf("%w: it has %d tasks", ErrTooLong, len(s.tasks))
 	}
 	for i := range s.tasks {
 		if b := &s.tasks[i]; len(b.seen) < 2 {
@@ -98,6 +105,11 @@ func (s *firstSight) push(ev *event.Event) {
 	case event.SchedSwitch:
 		s.see(step.Task, timeline.StatusRunning, ev.CPU, ev.TaskPrio)
 		s.see(step.Next, timeline.StatusReady, ev.CPU, ev.NextPrio)
+		s.switches++
+		if n := s.of(step.Next.ID); step.NextWas == timeline.StatusBlocked && !n.woken {
+			s.unwoken++
+		}
+		s.of(step.Next.ID).woken = false
 		s.running[ev.CPU] = true
 		return
 	case event.SchedWaking:
@@ -105,6 +117,9 @@ func (s *firstSight) push(ev *event.Event) {
 		s.wake(step.Task, ev)
 	case event.SchedWakeup:
 		s.see(step.Task, timeline.StatusBlocked, ev.Target, ev.TaskPrio)
+		if step.Task != nil {
+			s.of(step.Task.ID).woken = true
+		}
 	case event.SchedWakeupNew:
 		s.see(step.Task, timeline.StatusNew, ev.Target, ev.TaskPrio)
 	case event.SchedMigrateTask:
@@ -152,9 +167,13 @@ func (s *firstSight) see(t *timeline.Task, as timeline.Status, c event.CPU, prio
 	}
 }
 
-// wake keeps when a deadline task was woken.
+// wake notes that a task was woken, and when a deadline task was.
 func (s *firstSight) wake(t *timeline.Task, ev *event.Event) {
-	if t == nil || ev.TaskPrio >= 0 || ev.TaskPrio == event.NoPrio {
+	if t == nil {
+		return
+	}
+	s.of(t.ID).woken = true
+	if ev.TaskPrio >= 0 || ev.TaskPrio == event.NoPrio {
 		return
 	}
 	if b := s.of(t.ID); len(b.wakes) < mostWakes {
@@ -195,6 +214,15 @@ func (s *firstSight) periodBegins(ev *event.Event) {
 // rtPeriod is the period of the budget of real-time tasks, to the ms, as its timer shows it; 0: it
 // does not.
 func (s *firstSight) rtPeriod() event.Time { return (s.rtApart + 500_000) / 1_000_000 * 1_000_000 }
+
+// reliable reports whether wakes are recorded: hardly any task comes to a CPU without one. Else one
+// that is first seen when it comes need not have waited since the trace began.
+func (s *firstSight) reliable() bool {
+	return (s.shows(event.SchedWaking) || s.shows(event.SchedWakeup)) && s.unwoken*100 <= s.switches
+}
+
+// mostForcedTasks bounds the tasks that are followed; each takes a kilobyte.
+const mostForcedTasks = 1 << 19
 
 // shows reports whether the trace has events of a kind.
 func (s *firstSight) shows(k event.Kind) bool { return s.kinds&(1<<k) != 0 }

@@ -108,7 +108,7 @@ func (f *forcer) begin() {
 func (f *forcer) early(id timeline.TaskID, b *beginning) {
 	tl := &timeline.Task{ID: id, PID: b.pid, Comm: b.comm, Prio: b.prio, Base: b.prio}
 	t := f.of(tl, b.cpu)
-	t.since, t.unordered = f.now, true
+	t.since, t.unordered, t.unsure = f.now, true, !f.first.reliable()
 	f.sched.ForceReady(t.task, b.cpu)
 	f.relist(t)
 	if b.status == timeline.StatusRunning {

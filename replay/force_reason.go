@@ -50,6 +50,7 @@ var undecidedTexts = map[string]string{
 	"trace_ended":                 "the trace ends before the kernel's answer shows",
 	"class_changed_unseen":        "the current task changed its class in this run, without an event",
 	"priority_changed_unseen":     "the priority of the task changed while it waited, without an event",
+	"wakes_not_recorded":          "tasks come to CPUs without the wake that the trace should have",
 	"wake_unseen":                 "the wake of the task is not in the trace",
 	"move_unseen":                 "the migration of the task is not in the trace",
 	"ran_elsewhere":               "the task was seen running on another CPU",

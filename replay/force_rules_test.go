@@ -249,3 +249,58 @@ func TestBudgetThatFits(t *testing.T) {
 		}
 	}
 }
+
+// TestForcedWithoutWakes: where wakes are not recorded nobody is known to wait, so a real-time task
+// that comes late was not passed over.
+func TestForcedWithoutWakes(t *testing.T) {
+	s := newStory()
+	for range 100 {
+		s.swtch(0, idle, running, fairly)
+		s.swtch(0, fairly, asleep, idle)
+	}
+	s.swtch(0, idle, running, best)
+	s.swtch(0, best, asleep, first)
+	if r, _ := s.force(t, "rt", ClassPick); r.N != 0 {
+		t.Errorf("class: %+v", r)
+	}
+	if r, _ := s.force(t, "rt", Pick); r.N != 0 {
+		t.Errorf("pick: %+v", r)
+	}
+}
+
+// TestTheKernelOfATextTrace: without a release, the timer of the budget of real-time tasks tells
+// that the kernel has one, ktimers that it is PREEMPT_RT; else it is taken for 6.12.
+func TestTheKernelOfATextTrace(t *testing.T) {
+	config := func(s *story, kernel string) sched.Config {
+		t.Helper()
+		s.info.Kernel = kernel
+		f, err := lookAhead(s.inventedTrace, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg, err := f.config(&s.info, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.kernelUnknown != (kernel == "" || kernel == "5.15.0") {
+			t.Errorf("%q: unknown is %v", kernel, f.kernelUnknown)
+		}
+		return cfg
+	}
+	s := newStory()
+	s.swtch(0, idle, running, task{20, 98})
+	if c := config(s, ""); c.FairServerPeriod == 0 || c.RTPeriod != 0 || c.Preempt == sched.PreemptRT {
+		t.Errorf("nothing known: %+v", c)
+	}
+	s.events[0].NextComm = s.names.Intern("ktimers/0")
+	s.add(event.HrtimerExpireEntry, 0, 20, func(ev *event.Event) { ev.Func = s.names.Intern("sched_rt_period_timer") })
+	if c := config(s, ""); c.FairServerPeriod != 0 || c.RTPeriod != 1000*ms || c.Preempt != sched.PreemptRT {
+		t.Errorf("with the timer and ktimers: %+v", c)
+	}
+	if c := config(s, "5.15.0"); c.FairServerPeriod != 0 || c.RTPeriod != 1000*ms {
+		t.Errorf("5.15: %+v", c)
+	}
+	if c := config(s, "6.12.1"); c.FairServerPeriod == 0 {
+		t.Errorf("6.12: %+v", c)
+	}
+}

@@ -80,13 +80,21 @@ func TestForceAgreesWithTheModelItself(t *testing.T) {
 		if err != nil {
 			continue // the model refused the load
 		}
-		first.known = knownTasks{}
-		for i, task := range plan.Load.Tasks {
-			pid := setup.Load.PID + 1 + event.PID(i)
-			first.known[pid] = knownTask{attr: *task.Attr, cpus: task.CPUs}
+		cfg := setup.Machine.Sched
+		if seed%2 == 0 { // told, or read from the run's own snapshot
+			first.known = knownTasks{}
+			for i, task := range plan.Load.Tasks {
+				pid := setup.Load.PID + 1 + event.PID(i)
+				first.known[pid] = knownTask{attr: *task.Attr, cpus: task.CPUs}
+			}
+			first.useKnown()
+		} else {
+			first.takeSnapshot(src, Options{})
+			if cfg, err = first.config(src.Info(), Options{}); err != nil {
+				t.Fatal(err)
+			}
 		}
-		first.useKnown()
-		f := newForcer(src, first, setup.Machine.Sched)
+		f := newForcer(src, first, cfg)
 		f.begin()
 		broken := false
 		err = eachEvent(src, forceNeeds, nil, func(ev *event.Event) {

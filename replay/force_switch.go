@@ -121,6 +121,8 @@ func (f *forcer) classDoubt(c event.CPU, rank int, prev *sched.Task) string {
 	switch {
 	case f.doubt != "":
 		return f.doubt
+	case !f.first.reliable():
+		return "wakes_not_recorded"
 	case rank == sched.RankDL && !f.dlSure(c, prev):
 		return "deadline_parameters_unknown"
 	case rank != sched.RankRT:
