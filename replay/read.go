@@ -30,9 +30,9 @@ type Options struct {
 	Progress func(done, total int64)
 }
 
-// mostEvents bounds a trace that becomes a load: an operation takes some 150 bytes, an event
-// in the index 80.
-const mostEvents = 20_000_000
+// mostEvents bounds a trace that becomes a load, which takes some 330 bytes for each event while
+// it is read.
+const mostEvents = 10_000_000
 
 // ErrTooLong says that a trace has more events than a load can hold.
 var ErrTooLong = errors.New("the trace is too long to be replayed")
@@ -108,7 +108,7 @@ func pass(src Input, progress func(done, total int64), tr *timeline.Tracker, vis
 		case err != nil:
 			return nil
 		case n == mostEvents:
-			return fmt.Errorf("more than %d events: %w; `whylate convert --from --to` makes a shorter one", mostEvents, ErrTooLong)
+			return fmt.Errorf("more than %d events: %w; record for a shorter time", mostEvents, ErrTooLong)
 		}
 		visit(ev, tr.Push(ev))
 	}

@@ -331,6 +331,7 @@ func (r *reader) wake(ev *event.Event, t *timeline.Task) {
 	case w != nil:
 		w.add(Op{Kind: OpWake, At: ev.Time, Ref: s.index, By: FromEvents})
 	default:
+		r.locks.drop(r, s)
 		r.byInterrupt(ev, s)
 	}
 	r.ownPrio(s, t.Base, ev.Time)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/sched"
 	"github.com/whylate/whylate/trace/ftracetext"
 )
@@ -226,4 +227,149 @@ func TestARealTimeTaskIsNotPinned(t *testing.T) {
 		return
 	}
 	t.Error("it becomes nothing")
+}
+
+const (
+	idleTo = "sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm="
+	toIdle = " ==> next_comm=swapper/0 next_pid=0 next_prio=120"
+)
+
+// sleeps are lines of a task a that sleeps until expires (ns on the timer's clock, which is that of
+// the trace) from armed (µs) on, and then works for 100 µs.
+func sleeps(armed string, expires string, wakes ...string) []string {
+	return []string{
+		"a-10 d... " + armed + " hrtimer_start: hrtimer=0xff function=hrtimer_wakeup expires=" + expires + " softexpires=" + expires,
+		"a-10 d... " + wakes[0] + " sched_switch: prev_comm=a prev_pid=10 prev_prio=49 prev_state=S" + toIdle,
+		"<idle>-0 d.h. " + wakes[1] + " hrtimer_expire_entry: hrtimer=0xff function=hrtimer_wakeup now=" + expires,
+		"<idle>-0 d.h. " + wakes[1] + " sched_waking: comm=a pid=10 prio=49 target_cpu=000",
+		"<idle>-0 d... " + wakes[2] + " " + idleTo + "a next_pid=10 next_prio=49",
+	}
+}
+
+// TestTimersOnAGridStand: three times at one distance are a grid, lengths that are round count from
+// the sleep, and what is neither stays where it was.
+func TestTimersOnAGridStand(t *testing.T) {
+	var grid, round, neither []string
+	grid = append(grid, sleeps("1000", "11000000", "1003", "11000", "11004")...)
+	grid = append(grid, sleeps("11400", "21000000", "11403", "21000", "21004")...)
+	grid = append(grid, sleeps("21300", "31000000", "21303", "31000", "31004")...)
+	round = append(round, sleeps("1000", "5998000", "1003", "5998", "6002")...) // 5 ms less 2 µs
+	neither = append(neither, sleeps("1000", "5321000", "1003", "5321", "5325")...)
+	end := []string{"a-10 d... 40000 sched_switch: prev_comm=a prev_pid=10 prev_prio=49 prev_state=S" + toIdle}
+
+	l := readLoad(t, "6.1.0-rt", append(grid, end...)...)
+	for i, at := range []event.Time{11_000_000, 21_000_000, 31_000_000} {
+		if op := l.Tasks[l.task("a")].Ops[2*i]; i > 0 && (op.Kind != OpSleep || op.At != at || op.Every != 10_000_000 || op.By != FromEvents) && l.Tasks[l.task("a")].Ops[2*i+1].Kind != OpSleep {
+			t.Errorf("sleep %d: %+v", i, op)
+		}
+	}
+	if n := assumed(l, "timer_absolute"); n != 3 {
+		t.Errorf("%d sleeps on a grid: %+v", n, l.Assumed)
+	}
+	l = readLoad(t, "6.1.0-rt", append(round, end...)...)
+	holds(t, l, "a", did{Kind: OpRun, NS: 3}, did{Kind: OpNap, NS: 4995}, did{Kind: OpRun, NS: 33998}, did{Kind: OpWait})
+	if assumed(l, "timer_relative") != 1 {
+		t.Errorf("assumed: %+v", l.Assumed)
+	}
+	l = readLoad(t, "6.1.0-rt", append(neither, end...)...)
+	holds(t, l, "a", did{Kind: OpRun, NS: 3}, did{Kind: OpSleep, At: 5321}, did{Kind: OpRun, NS: 34675}, did{Kind: OpWait})
+	if assumed(l, "timer_assumed") != 1 {
+		t.Errorf("assumed: %+v", l.Assumed)
+	}
+}
+
+// TestABoostBeforeASleepIsALock: the waiter waits for a lock that the holder had taken when it last
+// woke, and gives where it wakes the waiter. A boost that is followed by another wake is none.
+func TestABoostBeforeASleepIsALock(t *testing.T) {
+	lines := func(waker string) []string {
+		by := map[string]string{"low": "low-11 d... ", "irq": "low-11 d.h. "}[waker]
+		return []string{
+			"<idle>-0 d.h. 1000 sched_waking: comm=low pid=11 prio=89 target_cpu=000",
+			"<idle>-0 d... 1004 " + idleTo + "low next_pid=11 next_prio=89",
+			"low-11 d.h. 1500 sched_waking: comm=high pid=12 prio=49 target_cpu=000",
+			"low-11 d... 1504 sched_switch: prev_comm=low prev_pid=11 prev_prio=89 prev_state=R ==> next_comm=high next_pid=12 next_prio=49",
+			"high-12 d... 1600 sched_pi_setprio: comm=low pid=11 oldprio=89 newprio=49",
+			"high-12 d... 1603 sched_switch: prev_comm=high prev_pid=12 prev_prio=49 prev_state=S ==> next_comm=low next_pid=11 next_prio=49",
+			"low-11 d... 2000 sched_pi_setprio: comm=low pid=11 oldprio=49 newprio=89",
+			by + "2001 sched_waking: comm=high pid=12 prio=49 target_cpu=000",
+			"low-11 d... 2005 sched_switch: prev_comm=low prev_pid=11 prev_prio=89 prev_state=R ==> next_comm=high next_pid=12 next_prio=49",
+			"high-12 d... 2105 sched_switch: prev_comm=high prev_pid=12 prev_prio=49 prev_state=S ==> next_comm=low next_pid=11 next_prio=89",
+			"low-11 d... 2205 sched_switch: prev_comm=low prev_pid=11 prev_prio=89 prev_state=S" + toIdle,
+		}
+	}
+	l := readLoad(t, "6.1.0-rt", lines("low")...)
+	var kinds []OpKind
+	for _, op := range l.Tasks[l.task("low")].Ops {
+		if op.Kind != OpRun {
+			kinds = append(kinds, op.Kind)
+		}
+	}
+	if diff := cmp.Diff([]OpKind{OpSleep, OpLock, OpUnlock, OpWait}, kinds); diff != "" {
+		t.Errorf("low (-want +got):\n%s", diff)
+	}
+	kinds = nil
+	for _, op := range l.Tasks[l.task("high")].Ops {
+		if op.Kind != OpRun {
+			kinds = append(kinds, op.Kind)
+		}
+	}
+	if diff := cmp.Diff([]OpKind{OpSleep, OpLock, OpUnlock, OpWait}, kinds); diff != "" {
+		t.Errorf("high (-want +got):\n%s", diff)
+	}
+	if len(l.Mutexes) != 1 || !l.Mutexes[0].PI || assumed(l, "lock_held") != 1 {
+		t.Errorf("locks %+v, assumed %+v", l.Mutexes, l.Assumed)
+	}
+	l = readLoad(t, "6.1.0-rt", lines("irq")...)
+	for i := range l.Tasks {
+		for _, op := range l.Tasks[i].Ops {
+			if op.Kind == OpLock || op.Kind == OpUnlock {
+				t.Errorf("an interrupt gave a lock: %+v", op)
+			}
+		}
+	}
+	if assumed(l, "boost_unknown") != 1 {
+		t.Errorf("assumed: %+v", l.Assumed)
+	}
+}
+
+// TestForkAndExit: a child begins where its parent made it runnable; from sched_process_exit on its
+// work is its exit.
+func TestForkAndExit(t *testing.T) {
+	l := readLoad(t, "6.1.0-rt",
+		"a-10 d... 1000 sched_waking: comm=b pid=99 prio=120 target_cpu=000",
+		"a-10 .... 1100 sched_process_fork: comm=a pid=10 child_comm=a child_pid=11",
+		"a-10 d... 1200 sched_wakeup_new: comm=a pid=11 prio=120 target_cpu=000",
+		"a-10 d... 1300 sched_switch: prev_comm=a prev_pid=10 prev_prio=120 prev_state=S ==> next_comm=child next_pid=11 next_prio=120",
+		"child-11 .... 1800 sched_process_exit: comm=child pid=11 prio=120",
+		"child-11 d... 1900 sched_switch: prev_comm=child prev_pid=11 prev_prio=120 prev_state=X"+toIdle)
+	child := l.task("child")
+	if l.Tasks[child].Begin != BeginNew {
+		t.Errorf("the child begins as %d", l.Tasks[child].Begin)
+	}
+	holds(t, l, "a", did{Kind: OpWake, Ref: l.task("b")}, did{Kind: OpRun, NS: 200}, did{Kind: OpFork, Ref: child}, did{Kind: OpRun, NS: 100}, did{Kind: OpWait})
+	ops := l.Tasks[child].Ops
+	if len(ops) != 3 || ops[0].NS != 500_000 || ops[0].Dying || ops[1].NS != 100_000 || !ops[1].Dying || ops[2].Kind != OpExit {
+		t.Errorf("the child does %+v", ops)
+	}
+}
+
+// TestPreemptionOffIsPartOfTheWork: who kept the CPU from a task that goes first does just that work
+// with preemption off.
+func TestPreemptionOffIsPartOfTheWork(t *testing.T) {
+	l := readLoad(t, "6.1.0-rt",
+		"a-10 d... 1000 sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=10 next_prio=120",
+		"a-10 d.h. 2000 sched_waking: comm=b pid=11 prio=49 target_cpu=000",
+		"a-10 d.h. 2001 sched_wakeup: comm=b pid=11 prio=49 target_cpu=000",
+		"a-10 d... 2900 sched_switch: prev_comm=a prev_pid=10 prev_prio=120 prev_state=R ==> next_comm=b next_pid=11 next_prio=49",
+		"b-11 d... 3000 sched_switch: prev_comm=b prev_pid=11 prev_prio=49 prev_state=S ==> next_comm=a next_pid=10 next_prio=120",
+		"a-10 d... 3100 sched_switch: prev_comm=a prev_pid=10 prev_prio=120 prev_state=S"+toIdle)
+	var off event.Time
+	for _, op := range l.Tasks[l.task("a")].Ops {
+		if op.Kind == OpRun && op.Mode == machine.PreemptOff {
+			off += op.NS
+		}
+	}
+	if off < 800_000 || off > 900_000 || assumed(l, "preempt_off") != 1 {
+		t.Errorf("%d ns with preemption off, assumed %+v", off, l.Assumed)
+	}
 }
