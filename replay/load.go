@@ -41,6 +41,9 @@ type Load struct {
 	RTPeriod    event.Time
 	RTPeriodCPU event.CPU
 	RTUsed      []event.Time
+	// RTSwitchCharge is what a turn of a real-time task is charged beside the time between its
+	// switches, where charges are recorded.
+	RTSwitchCharge event.Time
 	// HandOver is what the machine takes from a wake to the switch to the woken task where
 	// nothing stands in the way. The work of tasks has none of it.
 	HandOver event.Time

@@ -23,17 +23,21 @@ import (
 //     regular, not a clock.
 //
 // The arrivals with such a gap are of the loop; each keeps its own. So are those before which the
-// thread woke nobody who could have asked for more. The first of a transfer is not. If the
-// service of the transfer before woke a task that had the CPU when it came, that had just asked
-// for it (PREEMPT_RT), and it comes when that has done as much work. If a task that was woken by the service of the transfer's last arrival had gone to
-// sleep at most longestGap before the first, it had asked for the transfer, and the first
-// comes as long after that sleep, or where it was so much faster, when the task has as much work
-// left before the sleep. Of a transfer that is not over at the end of the trace it is
-// who asked for the one before, if that sleeps so until the end. Else it stands in time, as all
-// arrivals of other lines.
+// thread woke nobody who could have asked for more. The first of a transfer is not. It waits
+//
+//   - for the work of a task that the service before woke and that had the CPU when it came: that
+//     had just asked for it (PREEMPT_RT);
+//   - for the sleep of a task that the last service of the transfer woke and that had gone to sleep
+//     at most longestAsk before it came, or where the device was so much faster, for the work
+//     that is left before that sleep. Of a transfer that is not over at the end of the trace that
+//     is who asked for the one before, if it sleeps so until the end;
+//   - where nobody is seen to ask, for the service before, if that was so long before at most.
+//
+// Else it stands in time, as all arrivals of other lines.
 const (
 	leastLoop             = 20
 	longestGap event.Time = 200_000
+	longestAsk event.Time = 1_000_000
 )
 
 // served writes down what an interrupt says of the task that has the CPU.
@@ -197,6 +201,9 @@ func (q *lineReader) closeLoop(l *Line) {
 		}
 		if a.After == nil && last == n-1 && before != nil {
 			a.After = q.stillAsks(before.Task, a.At)
+		}
+		if a.After == nil && first > 0 {
+			a.After = v.soonAfter(first)
 		}
 		before, first = a.After, last+1
 	}

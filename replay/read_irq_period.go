@@ -13,6 +13,7 @@ import (
 // and what of the budget had been used at the beginning of the trace.
 func (r *reader) rtPeriod() {
 	l := r.l
+	l.RTSwitchCharge = r.switchCharge()
 	l.RTPeriod = event.NoTime
 	timer := r.x.Names.Intern("sched_rt_period_timer")
 	first := -1
@@ -110,6 +111,35 @@ func (r *reader) rtUsed(c event.CPU, first event.Time) (event.Time, bool) {
 		return max(0, budget-charged+r.l.Tick/2), true
 	}
 	return 0, false
+}
+
+// switchCharge is what turns of real-time tasks are charged beside their time, on average. Only
+// turns count in which the class did not change, and no wait for a charge of a tick that came
+// before.
+func (r *reader) switchCharge() event.Time {
+	over, turns := event.Time(0), event.Time(0)
+	for c := range r.x.CPUs {
+		ci := &r.x.CPUs[c]
+		n := 0
+		for i := range ci.Runs {
+			run := &ci.Runs[i]
+			for n < len(ci.Charges) && ci.Charges[n].At < run.Start {
+				n++
+			}
+			charged := event.Time(0)
+			for ; n < len(ci.Charges) && ci.Charges[n].At <= run.End; n++ {
+				charged += event.Time(ci.Charges[n].NS)
+			}
+			if charged > 0 && r.realTime(run, run.PrioIn) && r.realTime(run, run.PrioOut) && run.Marks&(timeline.MarkOpen|timeline.MarkUnseenStart) == 0 {
+				over += charged - (run.End - run.Start)
+				turns++
+			}
+		}
+	}
+	if turns < leastExpiries {
+		return 0
+	}
+	return min(max(over/turns, 0), afterHandler)
 }
 
 // realTime reports whether a run that begins or ends with prio is one of a real-time task; the

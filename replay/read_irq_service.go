@@ -97,12 +97,12 @@ func (v *services) asker(first, last int) *After {
 		s := wokenIn(q.sleepsOf(t), v.l.Arrivals[last].At, v.end(last))
 		switch {
 		case s == nil || t == v.l.Thread:
-		case s.slept <= begin && begin-s.slept <= longestGap:
+		case s.slept <= begin && begin-s.slept <= longestAsk:
 			return &After{Task: t, Slept: s.slept, Gap: begin - s.slept}
 		case s.slept < begin:
 		case s.slept-begin-v.l.Arrivals[first].NS <= q.r.l.HandOver:
 			return &After{Task: t, Slept: s.slept} // all that it still did was to make way
-		case s.slept-begin <= longestGap:
+		case s.slept-begin <= longestAsk:
 			q.asks = append(q.asks, ask{t, s.op, s.slept - begin - v.l.Arrivals[first].NS, begin})
 			return &After{Task: t, Slept: begin}
 		}
@@ -118,6 +118,20 @@ func (v *services) asksAgain(first int) *After {
 		if s := wokenIn(v.q.sleepsOf(t), begin, begin); s != nil && t != v.l.Thread && v.q.tasks[t].Ops[s.op].Kind == OpServed {
 			return &After{Task: t, Slept: begin}
 		}
+	}
+	return nil
+}
+
+// soonAfter lets arrival first of a transfer that nobody is seen to ask for come as long after the
+// service of the one before as it did, or where the end of that is not seen, after its exit: who
+// reads a disk asks for the next piece when it has the last. nil: that is too long ago.
+func (v *services) soonAfter(first int) *After {
+	if after, ok := serviceEnd(v.l, first, v.sleeps); ok && after.Gap <= longestAsk {
+		return &after
+	}
+	before := &v.l.Arrivals[first-1]
+	if gap := v.l.Arrivals[first].At - before.At - before.NS; gap >= 0 && gap <= longestGap {
+		return &After{Task: -1, Gap: gap}
 	}
 	return nil
 }
@@ -163,7 +177,7 @@ func (q *lineReader) stillAsks(t int, begin event.Time) *After {
 	ops := q.tasks[t].Ops
 	for i := len(ops) - 1; i >= 0; i-- {
 		if op := &ops[i]; op.Kind.Sleeps() {
-			if op.At != event.NoTime || op.Slept > begin || begin-op.Slept > longestGap {
+			if op.At != event.NoTime || op.Slept > begin || begin-op.Slept > longestAsk {
 				return nil
 			}
 			return &After{Task: t, Slept: op.Slept, Gap: begin - op.Slept}

@@ -9,8 +9,14 @@ import (
 
 // lines are the interrupts of a run.
 type lines struct {
-	// after are the arrivals that wait for a task to go to sleep, by task and that sleep.
-	after map[sleepKey][]*arriving
+	// after are the sleeps that arrivals wait for; looked up only.
+	after map[sleepKey]*starter
+}
+
+// starter is a sleep that arrivals wait for: who does, or when it was reached.
+type starter struct {
+	by      []*arriving
+	reached event.Time // on the machine's clock, NoTime: not yet
 }
 
 // sleepKey names a sleep of a task: by when it began in the recording.
@@ -36,11 +42,14 @@ type arriving struct {
 // startLines lets interrupts come: at their recorded times, at the end of the one before, or
 // when their device has been served or asked.
 func (r *runner) startLines() {
-	r.lines.after = make(map[sleepKey][]*arriving)
+	r.lines.after = make(map[sleepKey]*starter)
 	var all []*arriving
 	for i := range r.load.Lines {
 		l := &r.load.Lines[i]
 		for j := range l.Arrivals {
+			if after := l.Arrivals[j].After; after != nil && after.Task >= 0 {
+				r.lines.after[sleepKey{after.Task, after.Slept}] = &starter{reached: event.NoTime}
+			}
 			all = append(all, &arriving{run: r, line: l, arrival: &l.Arrivals[j], of: i})
 		}
 	}
@@ -83,8 +92,12 @@ func (a *arriving) plan() {
 			return // its line says so at the end of the one before
 		case after != nil && a.run.willSleep(after):
 			a.planned = true
-			k := sleepKey{after.Task, after.Slept}
-			a.run.lines.after[k] = append(a.run.lines.after[k], a)
+			w := a.run.lines.after[sleepKey{after.Task, after.Slept}]
+			if w.reached != event.NoTime {
+				a.raise(max(w.reached+after.Gap, a.run.m.Now())) // the task was faster than the one before
+			} else {
+				w.by = append(w.by, a)
+			}
 		default:
 			a.planned = true
 			a.raise(a.run.model(max(a.arrival.At, a.run.load.From)))
@@ -105,11 +118,15 @@ func (r *runner) willSleep(after *After) bool {
 
 // reaches takes in that p goes to sleep for op.
 func (r *runner) reaches(p *thread, op *Op) {
-	k := sleepKey{p.index, op.Slept}
-	for _, a := range r.lines.after[k] {
-		a.raise(r.m.Now() + a.arrival.After.Gap)
+	w := r.lines.after[sleepKey{p.index, op.Slept}]
+	if w == nil {
+		return
 	}
-	delete(r.lines.after, k)
+	w.reached = r.m.Now()
+	for _, a := range w.by {
+		a.raise(w.reached + a.arrival.After.Gap)
+	}
+	w.by = nil
 }
 
 // raise raises the interrupt.

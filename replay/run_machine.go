@@ -82,6 +82,7 @@ func (r *runner) configure() error {
 	cfg.Interrupts.KTimers, cfg.Interrupts.SleepersInSoftirq = false, false
 	cfg.HandOver, cfg.IdleHandOver = max(l.HandOver, 0), max(l.IdleHandOver, 0)
 	cfg.Sched.FairPlaced = true
+	cfg.Sched.RTSwitchCharge = max(l.RTSwitchCharge, 0)
 	// The tasks are put there a little before From, so that one of them has the CPU then.
 	lead, tick := 1+2*max(cfg.HandOver, cfg.IdleHandOver), max(cfg.Sched.Tick, 1)
 	r.zero = l.Zero

@@ -45,6 +45,9 @@ type Config struct {
 	// that runs for a while mostly has it at a tick, where the first real-time task of its
 	// boot put it.
 	RTTimerExpires event.Time
+	// RTSwitchCharge is what each turn of a real-time task on a CPU uses of the budget beside its
+	// time, in ns: a kernel reads its clock before the switch, and again when the task leaves.
+	RTSwitchCharge event.Time
 	// FairServerRuntime of every FairServerPeriod is what fair tasks get of a CPU that
 	// real-time tasks would not give them; the files runtime and period of the server in
 	// debugfs. FairServerPeriod 0: the kernel has no deadline servers (before 6.12); runtime

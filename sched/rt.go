@@ -228,6 +228,9 @@ func (s *Sched) putPrevTaskRT(rq *RQ, p *Task) {
 
 func (s *Sched) setNextTaskRT(rq *RQ, p *Task, first bool) {
 	s.dequeuePushableTask(rq, p)
+	if first && s.rtBandwidthEnabled() && rq.rt.runtime != noLimit {
+		rq.rt.time += s.cfg.RTSwitchCharge // the next update finds out whether that is too much
+	}
 	if first && rq.rt.highestNext() < noRTPrio {
 		rq.callbacks |= pushRTTasks
 	}
