@@ -52,7 +52,12 @@ func (l *Load) Change(text string) error {
 
 // Apply makes a change that was parsed.
 func (l *Load) Apply(c *scenario.Change) error {
-	l.changed = true
+	if !l.changed {
+		l.changed = true
+		for i := range l.Tasks {
+			l.Tasks[i].Ops = oneByOne(l.Tasks[i].Ops)
+		}
+	}
 	var err error
 	switch c.Kind {
 	case scenario.ChangeTask:

@@ -139,10 +139,13 @@ type Op struct {
 	Slept, At event.Time
 	NS        event.Time
 	Every     event.Time // OpSleep: the distance of its timer's grid, 0: none was found
-	Ref       int        // a task (OpWake, OpFork) or a mutex, by index
-	By        Origin     // how sure the kind is
-	Attr      sched.Attr
-	CPUs      []event.CPU
+	// Second: an OpSleep of a changed load before the second of two jobs that were one in the recording,
+	// since the task was late. WaitKey.Cycle does not count it.
+	Second bool
+	Ref    int    // a task (OpWake, OpFork) or a mutex, by index
+	By     Origin // how sure the kind is
+	Attr   sched.Attr
+	CPUs   []event.CPU
 }
 
 // Mutex is a lock that was found by the boosts of its holders, or by its waiters.

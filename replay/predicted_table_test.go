@@ -30,22 +30,23 @@ func (m match) hit() bool {
 type row struct {
 	kind, task, what string
 	list             []match
+	before           []match // with what was recorded before the change as the prediction
+	changed          []match // those of list that before does not meet, and what is gone
 }
 
-// matches brings together predicted and recorded figures of one task and sort, both in order of
-// time, so that they differ least in all: two may be a pair if they begin within near of each
-// other, and one that stays alone counts as much as two that have nothing in common. A pair
-// counts in the table where one of them is long enough.
-func matches(predicted, recorded []figure, near event.Time) (list []match) {
+// align brings together figures of one task and sort, both in order of time, so that they differ
+// least in all: two may be a pair if they begin within near of each other, and one that stays alone
+// counts as much as two that have nothing in common. −1: none.
+func align(a, b []figure, near event.Time) (pairs [][2]int) {
 	const alone = 1000
 	cost := func(i, j int) int64 {
-		p, r := predicted[i], recorded[j]
+		p, r := a[i], b[j]
 		if apart := max(p.AtNS-r.AtNS, r.AtNS-p.AtNS); apart > int64(near) {
 			return 2*alone + 1
 		}
 		return max(p.NS-r.NS, r.NS-p.NS) * 2 * alone / max(p.NS, r.NS)
 	}
-	n, m := len(predicted), len(recorded)
+	n, m := len(a), len(b)
 	least := make([][]int64, n+1) // of what is left from i and j on
 	for i := n; i >= 0; i-- {
 		least[i] = make([]int64, m+1)
@@ -58,30 +59,78 @@ func matches(predicted, recorded []figure, near event.Time) (list []match) {
 			}
 		}
 	}
-	add := func(p, r int64) {
-		if max(p, r) >= int64(counts) {
-			list = append(list, match{event.Time(p), event.Time(r)})
-		}
-	}
 	for i, j := 0, 0; i < n || j < m; {
 		switch {
 		case j == m || i < n && least[i][j] == least[i+1][j]+alone:
-			add(predicted[i].NS, 0)
+			pairs = append(pairs, [2]int{i, -1})
 			i++
 		case i == n || least[i][j] == least[i][j+1]+alone:
-			add(0, recorded[j].NS)
+			pairs = append(pairs, [2]int{-1, j})
 			j++
 		default:
-			add(predicted[i].NS, recorded[j].NS)
+			pairs = append(pairs, [2]int{i, j})
 			i, j = i+1, j+1
 		}
 	}
-	return list
+	return pairs
 }
 
-// rows sorts figures of both sides by task and sort. A watched task of which neither says
-// anything has a row too: that it is never late was predicted.
-func (p *pair) rows(predicted, recorded []figure) (list []row) {
+// matches are the pairs of which one side is long enough, and of each recorded figure the match.
+func matches(predicted, recorded []figure, near event.Time) (list []match, of []match) {
+	of = make([]match, len(recorded))
+	for _, pair := range align(predicted, recorded, near) {
+		var m match
+		if pair[0] >= 0 {
+			m.predicted = event.Time(predicted[pair[0]].NS)
+		}
+		if pair[1] >= 0 {
+			m.recorded = event.Time(recorded[pair[1]].NS)
+			of[pair[1]] = m
+		}
+		if max(m.predicted, m.recorded) >= counts {
+			list = append(list, m)
+		}
+	}
+	return list, of
+}
+
+// compared is the row of one task and sort. What the change changed: the recorded waits that are not
+// what they were; those that are gone, of which as many are right as are not predicted; and what was
+// predicted and does not come.
+func (p *pair) compared(task, what string, predicted, recorded, before []figure) row {
+	r := row{kind: p.kind, task: task, what: what}
+	var said, was []match
+	r.list, said = matches(predicted, recorded, p.near)
+	r.before, was = matches(before, recorded, p.near)
+	for i := range recorded {
+		if max(recorded[i].NS, int64(said[i].predicted)) >= int64(counts) && !was[i].hit() {
+			r.changed = append(r.changed, said[i])
+		}
+	}
+	gone := 0
+	for _, m := range r.before {
+		if m.recorded == 0 {
+			gone++
+		}
+	}
+	for _, m := range r.list {
+		if m.recorded == 0 {
+			r.changed = append(r.changed, m)
+			gone--
+		}
+	}
+	for ; gone > 0; gone-- {
+		r.changed = append(r.changed, match{goneAsSaid, goneAsSaid})
+	}
+	return r
+}
+
+// goneAsSaid stands for both sides of a wait that is gone.
+const goneAsSaid = counts
+
+// rows sorts figures by task and sort. A watched task of which nobody says anything has a row
+// too: that it is never late was predicted.
+func (p *pair) rows(predicted, recorded, before []figure) (list []row) {
 	for _, task := range strings.Fields(p.watch) {
 		n := len(list)
 		for _, what := range []string{"wakeup", "preempted", "yielded", "blocked"} {
@@ -93,8 +142,8 @@ func (p *pair) rows(predicted, recorded []figure) (list []row) {
 				}
 				return out
 			}
-			if m := matches(of(predicted), of(recorded), p.near); len(m) > 0 {
-				list = append(list, row{p.kind, task, what, m})
+			if r := p.compared(task, what, of(predicted), of(recorded), of(before)); len(r.list)+len(r.before) > 0 {
+				list = append(list, r)
 			}
 		}
 		if len(list) == n {
@@ -122,6 +171,7 @@ func score(list []match, floor event.Time) (hits, n int) {
 	return hits, n
 }
 
+// ofText is a score, bold where it is not all.
 func ofText(hits, n int) string {
 	switch {
 	case n == 0:
@@ -145,10 +195,9 @@ func longestText(list []match, side func(match) event.Time) string {
 }
 
 func (r *row) String() string {
-	h, n := score(r.list, counts)
-	hl, nl := score(r.list, long)
-	return fmt.Sprintf("%s %s | %s | %s | %s | %s", r.task, r.what, ofText(h, n), ofText(hl, nl),
-		longestText(r.list, func(m match) event.Time { return m.predicted }), longestText(r.list, func(m match) event.Time { return m.recorded }))
+	predicted, recorded := func(m match) event.Time { return m.predicted }, func(m match) event.Time { return m.recorded }
+	return fmt.Sprintf("%s %s | %s | %s | %s | %s | %s | %s", r.task, r.what, ofText(score(r.list, counts)), ofText(score(r.list, long)), ofText(score(r.before, counts)),
+		longestText(r.before, predicted), longestText(r.list, predicted), longestText(r.list, recorded))
 }
 
 // committed is what was predicted before the recording was made.
@@ -179,23 +228,26 @@ func (s *scored) add(t *testing.T, p *pair, from, to string, changes []string, b
 	if !ok || p.file(t, from) == "" {
 		return
 	}
+	was, _ := p.recorded(t, from)
 	said := p.predicted(t, from, changes)
 	if before {
-		s.now = append(s.now, p.rows(said, recorded)...)
+		s.now = append(s.now, p.rows(said, recorded, was)...)
 		said = p.committed(t)
 	}
 	name := from + " → " + to
 	change := "`" + strings.Join(changes, "`, `") + "`"
-	for _, r := range p.rows(said, recorded) {
+	for _, r := range p.rows(said, recorded, was) {
 		s.lines = append(s.lines, fmt.Sprintf("| %s | %s | %s |", name, change, r.String()))
 		s.rows = append(s.rows, r)
 		name, change = "", ""
 	}
 }
 
-const pairHead = "| from → to | change | waits | > 1 ms: within 10 % | > 5 ms: within 10 % | longest predicted (ms) | recorded (ms) |\n|---|---|---|---|---|---|---|\n"
+const pairHead = "| from → to | change | waits | > 1 ms: within 10 % | > 5 ms: within 10 % | baseline | longest before (ms) | predicted | recorded |\n" +
+	"|---|---|---|---|---|---|---|---|---|\n"
 
-// summary are the errors by mechanism: what an answer of whatif says of itself.
+// summary are the errors by mechanism, of the waits that a change changed: what an answer of whatif says
+// of itself.
 func summary(b *strings.Builder, rows []row) {
 	b.WriteString("| mechanism | waits | within 10 % | of > 5 ms | error in the median | at p90 |\n|---|---|---|---|---|---|\n")
 	var kinds []string
@@ -209,7 +261,7 @@ func summary(b *strings.Builder, rows []row) {
 		var all []match
 		for _, r := range rows {
 			if r.kind == k {
-				all = append(all, r.list...)
+				all = append(all, r.changed...)
 			}
 		}
 		h, n := score(all, counts)

@@ -131,7 +131,7 @@ func (c *collector) add(w *latency.Wait) {
 	p := &c.run.threads[k.task]
 	wait := Wait{Key: WaitKey{Task: k.task, Cycle: p.cycle, Kind: w.Kind}, Due: event.NoTime, Woken: w.Woken, OnCPU: w.OnCPU, End: w.End,
 		CPU: w.CPU, Prio: w.Base, Class: cause.ClassOf(w.Base, c.names.String(w.Comm), false).String(), Untrusted: w.GapFrom != event.NoTime}
-	if p.more.stage == extraNone {
+	if p.more.stage == extraNone && !(p.pc < len(p.task.Ops) && p.task.Ops[p.pc].Second) {
 		wait.Key.N = k.count.next(p.cycle, w.Kind)
 	} else {
 		wait.Key.N = extraWait + p.more.n

@@ -70,7 +70,7 @@ func (p *thread) Next(m *machine.Machine, _ *machine.Thread) machine.Step {
 		step, over := p.do(m, op)
 		if over {
 			p.more.ends(op)
-			if op.Kind.Sleeps() {
+			if op.Kind.Sleeps() && !op.Second {
 				p.cycle++
 			}
 			p.pc++

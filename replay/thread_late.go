@@ -62,6 +62,31 @@ func habitOf(ops []Op) (h habit) {
 	return h
 }
 
+// oneByOne gives ops in which each job is one, of a task that begins a new grid when it is late: then it does the
+// next job at once, and in the recording the two were one. Others are as they were.
+func oneByOne(ops []Op) []Op {
+	h := habitOf(ops)
+	if !h.anew {
+		return ops
+	}
+	out := make([]Op, 0, len(ops)+1)
+	for i, op := range ops {
+		out = append(out, op)
+		if op.Kind != OpRun || op.Dying || op.NS < h.usual*3/2 || i == 0 || i+1 == len(ops) {
+			continue
+		}
+		job, next := &ops[i-1], &ops[i+1]
+		if job.Kind != OpSleep || next.Kind != OpSleep || job.Every <= 0 || job.Every != next.Every || missed(job, next) == 0 {
+			continue
+		}
+		out[len(out)-1].NS = h.usual
+		second := Op{Kind: OpSleep, State: job.State, Slept: job.At + 1, At: job.At + job.Every, Every: job.Every, By: job.By, Second: true}
+		op.NS -= h.usual
+		out = append(out, second, op)
+	}
+	return out
+}
+
 // missed is how many times of the grid of op, a sleep, had gone by when it began; job is the one before.
 func missed(job, op *Op) int64 { return max(int64((op.Slept-job.At)/op.Every), 0) }
 

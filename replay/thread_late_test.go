@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/latency"
 )
 
 // lateJob is a task whose job of 1 ms, due at 10 ms, began at 35 ms in the recording: it was late for the
@@ -95,5 +96,36 @@ func TestWhoBeginsAnewWhenItIsLate(t *testing.T) {
 	}
 	if diff := cmp.Diff([]event.Time{0, 25, 36, 46}, begins); diff != "" {
 		t.Errorf("jobs begin at, in ms (-want +got):\n%s", diff)
+	}
+}
+
+// TestTwoJobsInOneAreTwo: what a task that begins anew did at once when it was late are two jobs in a changed
+// load, and the second comes at its time where the first is in time.
+func TestTwoJobsInOneAreTwo(t *testing.T) {
+	every := 10 * ms
+	l := handMade(Task{Attr: fifo(50), Begin: BeginBlocked, Ops: []Op{{Kind: OpSleep, At: at(0), Every: every}, run(1 * ms),
+		{Kind: OpSleep, Slept: at(1 * ms), At: at(10 * ms), Every: every}, run(2 * ms),
+		{Kind: OpSleep, Slept: at(37 * ms), At: at(46 * ms), Every: every}, run(1 * ms)}},
+		Task{Attr: fifo(60), Begin: BeginBlocked, Ops: []Op{{Kind: OpSleep, At: at(9 * ms)}, run(26 * ms)}})
+	l.Tasks[1].Comm = l.Names.Intern("hog")
+	if err := l.Change("remove task=hog"); err != nil {
+		t.Fatal(err)
+	}
+	r, err := l.Run(RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []WaitKey
+	var woken []event.Time
+	for _, w := range r.Waits {
+		got, woken = append(got, w.Key), append(woken, (w.Woken-l.From)/ms)
+	}
+	// Sorted by key: the second job is one of cycle 2, of which the wait of the third is the recorded one.
+	want := []WaitKey{{0, 0, latency.Wakeup, 0}, {0, 1, latency.Wakeup, 0}, {0, 2, latency.Wakeup, 0}, {0, 2, latency.Wakeup, extraWait}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("waits (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]event.Time{0, 10, 30, 20}, woken); diff != "" {
+		t.Errorf("woken at, in ms (-want +got):\n%s", diff)
 	}
 }

@@ -126,6 +126,9 @@ func jobsOf(t *replay.Task, reached int) done {
 				d.jobs = append(d.jobs, turn{limit: limitOf(op, &attr), release: release})
 				now++
 			}
+			if op.Second {
+				continue // no cycle of its own
+			}
 			d.wakes, d.runs = append(d.wakes, now), append(d.runs, now)
 			if i < reached {
 				d.cycles++
