@@ -198,3 +198,40 @@ func TestTheRTPeriodBeginsWhenTold(t *testing.T) {
 		200000 0 idle
 		240000 0 hog`)
 }
+
+// TestATurnUsesMoreThanItsTime of the budget of real-time tasks: 100 turns of 100 µs and 10 µs each
+// use 11 ms of it, which a tick finds out.
+func TestATurnUsesMoreThanItsTime(t *testing.T) {
+	throttled := func(extra event.Time) event.Time {
+		cfg := kernelWith(1, sched.PreemptFull)
+		cfg.NoTick = false
+		cfg.Sched.Tick = ms
+		cfg.Sched.RTRuntime, cfg.Sched.RTPeriod, cfg.Sched.RTSwitchCharge = 11*ms, 100*ms, extra
+		st := newStage(t, cfg)
+		var steps script
+		for range 200 {
+			steps = append(steps, work(100*us), nap(100*us))
+		}
+		st.add("often", fifo(1), nil, steps...)
+		st.play(150 * ms)
+		last := event.Time(0)
+		for i := range st.events {
+			ev := &st.events[i]
+			if ev.Kind != event.SchedSwitch || ev.Next == 0 {
+				continue
+			}
+			if ev.Time-last > 10*ms {
+				return last // the next turn is that of the next period
+			}
+			last = ev.Time
+		}
+		return event.NoTime
+	}
+	// Half of the time it works: 11 ms are used after 22 ms, with 10 µs for each turn after 20.
+	if got := throttled(0); got < 22*ms || got > 24*ms {
+		t.Errorf("throttled at %d ns", got)
+	}
+	if got := throttled(10 * us); got < 20*ms || got > 21*ms+200*us {
+		t.Errorf("with a little more for each turn throttled at %d ns", got)
+	}
+}
