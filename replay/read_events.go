@@ -7,6 +7,7 @@ import (
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/latency"
+	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/timeline"
 )
@@ -169,7 +170,9 @@ func (r *reader) schedSwitch(ev *event.Event, step timeline.Step) {
 	if cp.cur != step.Task.ID {
 		r.learn(ev.CPU, step.Task, ev.Time)
 	}
-	cp.debt = r.handedOver(ev.CPU, step, ev.Time)
+	if cp.debt = r.handedOver(ev.CPU, step, ev.Time); cp.debt > 0 && r.heldUntil(ev.CPU, ev.Time) {
+		cp.debt = 0 // it was over while the current task went on with preemption off
+	}
 	r.until(ev.CPU, ev.Time)
 	if s := r.taskOf(step.Task); s != nil {
 		s.pay(cp.debt)
@@ -183,6 +186,18 @@ func (r *reader) schedSwitch(ev *event.Event, step timeline.Step) {
 		r.arrive(s, ev, step.Next)
 	}
 	cp.cur = step.Next.ID
+}
+
+// heldUntil reports whether the current task of c had preemption off until it was made to leave
+// at t.
+func (r *reader) heldUntil(c event.CPU, t event.Time) bool {
+	list := r.look.off[c]
+	for n := r.cpus[c].off; n < len(list) && list[n].from < t; n++ {
+		if list[n].mode == machine.PreemptOff && list[n].to >= t {
+			return true
+		}
+	}
+	return false
 }
 
 // handedOver is what of the time before a switch the hand-over to a woken task took, or to one

@@ -99,7 +99,7 @@ func (k *look) stretch(w *latency.Wait, i *cause.Interval) {
 	idle := i.Culprit == timeline.NoTask || k.x.Tracker.Task(i.Culprit).Idle()
 	switch i.Kind.Name {
 	case "preempt_off":
-		k.off[i.CPU] = append(k.off[i.CPU], span{i.Start, i.End, machine.PreemptOff})
+		k.off[i.CPU] = append(k.off[i.CPU], span{k.before(i.CPU, i.Start), i.End, machine.PreemptOff})
 	case "late_wakeup":
 		if k.low.tick > 0 && i.End-i.Start <= k.low.tick+atOnce {
 			return // it waited for its tick
@@ -120,6 +120,15 @@ func (k *look) stretch(w *latency.Wait, i *cause.Interval) {
 			k.stolen = append(k.stolen, Stolen{i.CPU, i.Start, i.End})
 		}
 	}
+}
+
+// before is from when a task that kept something out at t had it off: before that, for nothing came
+// in between that shows it on, and in a run it may be a little less far then.
+func (k *look) before(c event.CPU, t event.Time) event.Time {
+	if n := k.x.RunAt(c, t); n >= 0 {
+		return max(k.x.CPUs[c].Runs[n].Start, t-atOnce)
+	}
+	return t
 }
 
 // finish brings what was found in order.
@@ -148,7 +157,7 @@ func (k *look) lateTimers() {
 		if k.idleLate[i] {
 			k.stolen = append(k.stolen, s)
 		} else {
-			k.off[s.CPU] = append(k.off[s.CPU], span{s.From, s.To, machine.IRQsOff})
+			k.off[s.CPU] = append(k.off[s.CPU], span{k.before(s.CPU, s.From), s.To, machine.IRQsOff})
 		}
 	}
 	k.late = nil

@@ -24,9 +24,7 @@ func (r *reader) machine() {
 			l.Preempt = p.Traits().Preempt
 		}
 	}
-	if l.CPUs < l.Info.CPUs {
-		l.CPUs = l.Info.CPUs
-	}
+	l.CPUs = max(l.CPUs, l.Info.CPUs, 1)
 	l.Zero = l.From
 	if phase, ok := r.tickPhase(); ok {
 		l.Zero -= (l.From - phase) % l.Tick
