@@ -354,7 +354,7 @@ func TestForkAndExit(t *testing.T) {
 }
 
 // TestPreemptionOffIsPartOfTheWork: who kept the CPU from a task that goes first does just that work
-// with preemption off.
+// with preemption off, and what it did up to 50 µs before: a run may find it a little less far.
 func TestPreemptionOffIsPartOfTheWork(t *testing.T) {
 	l := readLoad(t, "6.1.0-rt",
 		"a-10 d... 1000 sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=10 next_prio=120",
@@ -369,7 +369,7 @@ func TestPreemptionOffIsPartOfTheWork(t *testing.T) {
 			off += op.NS
 		}
 	}
-	if off < 800_000 || off > 900_000 || assumed(l, "preempt_off") != 1 {
+	if off < 900_000 || off > 950_000 || assumed(l, "preempt_off") == 0 {
 		t.Errorf("%d ns with preemption off, assumed %+v", off, l.Assumed)
 	}
 }
