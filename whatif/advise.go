@@ -109,25 +109,31 @@ type sought struct {
 // of real-time tasks.
 const leastLate = 50_000
 
+// mostAdvised bounds the waits of all groups together; --over may tell 100,000.
+const mostAdvised = 1000
+
 // seek chooses the waits to advise: real-time and deadline ones, for the model of fair tasks
 // only divides the CPU among them. It says of those for which nothing can be predicted why.
 func (s *Study) seek(r *result.Explain, o *AdviceOptions) []sought {
 	var list []sought
-	groups := make(map[groupKey]bool)
+	groups := make(map[groupKey][]Candidate)
 	for i := range r.Late {
 		l := &r.Late[i]
 		if l.Class != "rt" && l.Class != "dl" || l.LatenessNS < leastLate {
 			continue
 		}
 		key := groupOf(l)
-		if !groups[key] && len(groups) == o.Waits {
+		candidates, known := groups[key]
+		if !known && len(groups) == o.Waits {
 			continue
 		}
-		groups[key] = true
-		if l.Withheld = s.Withheld(l.ID); l.Withheld != "" {
-			continue
+		if l.Withheld = s.Withheld(l.ID); l.Withheld == "" && len(list) < mostAdvised {
+			if candidates == nil {
+				candidates = Candidates(l, s.known)
+			}
+			list = append(list, sought{l, candidates})
 		}
-		list = append(list, sought{l, Candidates(l, s.known)})
+		groups[key] = candidates
 	}
 	return list
 }
