@@ -31,28 +31,29 @@ func mechanismOf(c *scenario.Change) string {
 
 // taskMechanism is that of the first word that says something.
 func taskMechanism(c *scenario.Change) string {
-	for _, v := range c.Values {
-		switch v.Name {
-		case "policy":
-			switch to := c.Alter(sched.Attr{}).Policy; to {
-			case sched.FIFO, sched.RR:
-				return "priority"
-			case sched.Deadline:
-				return "deadline"
-			}
-			return "policy"
-		case "prio", "nice":
-			return "priority"
-		case "runtime", "deadline", "period":
-			return "deadline"
-		case "cpus":
-			return "affinity"
-		case "exit_normalize":
-			return "exit"
-		}
-		return v.Name // work
+	if len(c.Values) == 0 {
+		return ""
 	}
-	return ""
+	switch first := c.Values[0].Name; first {
+	case "policy":
+		switch to := c.Alter(sched.Attr{}).Policy; to {
+		case sched.FIFO, sched.RR:
+			return "priority"
+		case sched.Deadline:
+			return "deadline"
+		}
+		return "policy"
+	case "prio", "nice":
+		return "priority"
+	case "runtime", "deadline", "period":
+		return "deadline"
+	case "cpus":
+		return "affinity"
+	case "exit_normalize":
+		return "exit"
+	default:
+		return first // work
+	}
 }
 
 // mechanisms by setting.

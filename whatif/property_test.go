@@ -64,10 +64,6 @@ func TestWhateverCausesSay(t *testing.T) {
 		for i := range l.Recorded {
 			l.Recorded[i].ID += fmt.Sprintf("/%d", i) // some have the name of another task
 		}
-		s, err := NewStudy(l)
-		if err != nil {
-			t.Fatal(err)
-		}
 		r := &result.Explain{}
 		for i := range l.Recorded {
 			w := &l.Recorded[i]
@@ -91,7 +87,8 @@ func TestWhateverCausesSay(t *testing.T) {
 		again := *r
 		again.Late = slices.Clone(r.Late)
 		for _, e := range []*result.Explain{r, &again} {
-			if s, err = NewStudy(l); err != nil {
+			s, err := NewStudy(l)
+			if err != nil {
 				t.Fatal(err)
 			}
 			if err := Advise(t.Context(), e, s, AdviceOptions{}); err != nil {
