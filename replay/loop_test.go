@@ -273,3 +273,72 @@ func TestTheDeviceOfTheCaseIsClosedLoop(t *testing.T) {
 		t.Errorf("%d stolen stretches, the first %+v", len(l.Stolen), l.Stolen[0])
 	}
 }
+
+// windowsOf are the times at which a real-time task that could go on made way for another class,
+// and those at which one came back, in ns of the trace.
+func windowsOf(list *[]event.Time) func(*event.Event) {
+	dark := false
+	return func(ev *event.Event) {
+		if ev.Kind != event.SchedSwitch {
+			return
+		}
+		if begins := ev.TaskPrio.RealTime() && ev.State.Runnable() && !ev.NextPrio.RealTime(); begins || dark && ev.NextPrio.RealTime() {
+			dark = begins
+			*list = append(*list, ev.Time)
+		}
+	}
+}
+
+// TestABudgetThatWasPartlyUsed: a trace that begins in the middle of a period in which real-time
+// tasks are throttled tells by when they are what they had used before. So the run throttles them
+// at the same tick.
+func TestABudgetThatWasPartlyUsed(t *testing.T) {
+	p, err := scenario.Open("../cases/throttle/recorded.json", scenario.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup, err := p.Setup()
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := scenario.NewSource(setup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := src.Events(event.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := &memory{info: *src.Info(), names: src.Names()}
+	var windows []event.Time
+	look := windowsOf(&windows)
+	for {
+		ev, err := s.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		look(ev)
+		all.events = append(all.events, *ev)
+	}
+	if len(windows) < 2 {
+		t.Fatal("no real-time task was throttled")
+	}
+	for _, before := range []event.Time{100 * ms, 300 * ms, 600 * ms} {
+		from := slices.IndexFunc(all.events, func(ev event.Event) bool { return ev.Time >= windows[0]-before })
+		cut := &memory{info: all.info, names: all.names, events: all.events[from:]}
+		l, err := Read(cut, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again []event.Time
+		if _, err := l.Run(RunOptions{Sink: windowsOf(&again)}); err != nil {
+			t.Fatal(err)
+		}
+		if len(l.RTUsed) == 0 || len(again) < 2 || max(again[0]-windows[0], windows[0]-again[0]) > 100*us || max(again[1]-windows[1], windows[1]-again[1]) > 100*us {
+			t.Errorf("%d ns before the window: %v used, windows %v, in the trace %v", before, l.RTUsed, again, windows)
+		}
+	}
+}

@@ -105,7 +105,7 @@ func (r *reader) rtUsed(c event.CPU, first event.Time) (event.Time, bool) {
 		charged := event.Time(0)
 		for _, ch := range r.x.CPUs[c].Charges {
 			if ch.At <= runs[i].End {
-				charged += event.Time(ch.NS)
+				charged += min(event.Time(ch.NS), ch.At-r.x.From) // the first goes back further
 			}
 		}
 		return max(0, budget-charged+r.l.Tick/2), true
