@@ -40,12 +40,15 @@ func (a *Analysis) RTRuntime() (least, most int64, ok bool) {
 	var likely *window
 	for c := range a.throttled {
 		for i := range a.throttled[c] {
-			w := &a.throttled[c][i]
+			w := a.throttled[c][i]
+			// The tick that found it used up is some µs before the switch, and so is what was charged
+			// in between.
+			w.least -= int64(atOnce) / max(1, w.periods)
 			switch {
 			case w.most <= 0, w.quiet:
 			case w.verdict != Proven:
 				if likely == nil || w.most > likely.most {
-					likely = w
+					likely = &w
 				}
 			case !ok:
 				least, most, ok = w.least, w.most, true

@@ -148,7 +148,8 @@ func (a *Analysis) quietWindow(c event.CPU, runs []timeline.Run, i int) (window,
 func (a *Analysis) budgetOf(c event.CPU, w *window, from event.Time, sum int64) (least, most int64) {
 	w.budgetFrom, w.periods = from, 1
 	if list := a.throttled[c]; len(list) > 0 {
-		if last := &list[len(list)-1]; last.ends == from && last.periods > 0 {
+		// Of a quiet one nobody knows whether it was one.
+		if last := &list[len(list)-1]; last.ends == from && last.periods > 0 && !last.quiet {
 			w.budgetFrom, w.periods = last.budgetFrom, last.periods+1
 			_, sum = a.usage(c, w.budgetFrom, w.from)
 		}

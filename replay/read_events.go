@@ -30,9 +30,10 @@ type reader struct {
 	locks locks
 	guess assumptions
 
-	rt      bool // softirqs run in threads
-	waking  event.Kind
-	sleeper event.Name // hrtimer_wakeup
+	rt          bool // softirqs run in threads
+	waking      event.Kind
+	sleeper     event.Name // hrtimer_wakeup
+	serverTimer event.Name // dl_task_timer
 }
 
 func newReader(x *timeline.Index, a *cause.Analysis, k *look) *reader {
@@ -63,7 +64,7 @@ func newReader(x *timeline.Index, a *cause.Analysis, k *look) *reader {
 	if !x.Occurs(event.SchedWaking) {
 		r.waking = event.SchedWakeup
 	}
-	r.sleeper = x.Names.Intern("hrtimer_wakeup")
+	r.sleeper, r.serverTimer = x.Names.Intern("hrtimer_wakeup"), x.Names.Intern("dl_task_timer")
 	return r
 }
 

@@ -29,6 +29,7 @@ const (
 	cpusSeen
 	fairPinned
 	rtRuntime
+	serverRuntime
 	kernelUnknown
 	settingRefused
 	numGuesses
@@ -60,6 +61,7 @@ var guesses = [numGuesses]struct{ kind, text string }{
 	cpusSeen:       {"cpus_seen", "tasks that may use the CPU on which they ran, if it was only one, else all of them; a snapshot of the machine would tell"},
 	fairPinned:     {"fair_pinned", "fair tasks, which run where and in the order in which they wake: their class is not modelled yet"},
 	rtRuntime:      {"rt_runtime", "sched_rt_runtime_us and sched_rt_period_us as real-time tasks were throttled, or were not; a snapshot of the machine would tell"},
+	serverRuntime:  {"fair_server", "the runtime of the fair servers as they kept real-time tasks away; a snapshot of the machine would tell"},
 	settingRefused: {"setting_refused", "settings of the snapshot that the model's kernel does not take: it has its own"},
 	kernelUnknown:  {"kernel", "the kernel is none that the model knows, or not known: the one most like it is taken"},
 }

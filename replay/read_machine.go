@@ -36,6 +36,7 @@ func (r *reader) machine() {
 		l.Values = append(l.Values, scenario.Value{Name: "highres", To: "off"})
 	}
 	r.rtBandwidth()
+	r.fairServer()
 	r.settings()
 	r.rtPeriod()
 }
@@ -159,6 +160,40 @@ func (r *reader) rtPeriodLength() event.Time {
 		apart = append(apart, at[i]-at[i-1])
 	}
 	return recurring(apart)
+}
+
+// fairServer infers the runtime of the fair servers where the usual one does not fit: a server that
+// begins with the expiry of its timer keeps real-time tasks away until a tick finds its runtime used
+// up, if fair tasks want the CPU so long.
+func (r *reader) fairServer() {
+	if r.x.Facts.FairServer != kernel.Yes {
+		return
+	}
+	var served event.Time
+	for c := range r.x.CPUs {
+		runs, timers := r.x.CPUs[c].Runs, r.x.CPUs[c].Expiries
+		for i, t := 0, 0; i+1 < len(runs); i++ {
+			for t < len(timers) && timers[t].At <= runs[i].End {
+				t++
+			}
+			if !r.realTime(&runs[i], runs[i].PrioOut) || !runs[i].State.Runnable() || !runs[i+1].PrioIn.Fair() || runs[i+1].Start != runs[i].End ||
+				t == 0 || timers[t-1].Func != r.serverTimer || runs[i].End-timers[t-1].At > justAfter {
+				continue
+			}
+			from := i
+			for i+1 < len(runs) && !r.realTime(&runs[i+1], runs[i+1].PrioIn) {
+				i++
+			}
+			if i+1 < len(runs) { // else its end was not seen
+				served = max(served, runs[i+1].Start-runs[from].End)
+			}
+		}
+	}
+	usual := event.Time(r.x.Facts.FairServerRuntime)
+	if least := served - r.l.Tick - justAfter; served > 0 && (usual <= least || usual > served) {
+		r.l.Values = append(r.l.Values, scenario.Value{Name: "fair_server_runtime_ns", To: strconv.FormatInt(int64(roundest(least, served)), 10)})
+		r.guess.add(serverRuntime)
+	}
 }
 
 // chargedLate is how long after the time of a tick the charge may come that it brings.

@@ -250,3 +250,28 @@ func TestDeadlineParametersOfARecording(t *testing.T) {
 		t.Errorf("%d tasks become deadline tasks, it was one", found)
 	}
 }
+
+// TestSettingsThatShow: what run.sh of each recording wrote is found out by what the kernel did.
+func TestSettingsThatShow(t *testing.T) {
+	for _, tt := range []struct{ file, name, value string }{
+		{"../scenario/testdata/predicted/exit-throttled-384.dat", "sched_rt_runtime_us", "150000"},
+		{"../scenario/testdata/predicted/thr-900.dat", "sched_rt_runtime_us", "900000"},
+		{"../scenario/testdata/predicted/fair-100ms.dat", "fair_server_runtime_ns", "100000000"},
+		{"../scenario/testdata/predicted/fair-v612.dat", "fair_server_runtime_ns", ""},
+		{"../scenario/testdata/predicted/thr-two.dat", "sched_rt_period_us", ""},
+	} {
+		l, err := Read(opened(t, filepath.FromSlash(tt.file)), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, v := range l.Values {
+			if v.Name == tt.name {
+				got = v.To
+			}
+		}
+		if got != tt.value {
+			t.Errorf("%s: %s is %q, not %q", tt.file, tt.name, got, tt.value)
+		}
+	}
+}
