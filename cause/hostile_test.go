@@ -9,6 +9,7 @@ import (
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/kernel"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/timeline"
 )
 
@@ -57,6 +58,37 @@ func drawEvents(t *rapid.T, names *event.Names, most int) []event.Event {
 	return events
 }
 
+// drawSnapshot makes a snapshot that keeps its own rules, of a machine that need not be that of
+// any events; nil now and then.
+func drawSnapshot(t *rapid.T) *sysinfo.Snapshot {
+	if rapid.Bool().Draw(t, "no snapshot") {
+		return nil
+	}
+	ns := rapid.SampledFrom([]int64{0, 1, 3_000_000, 20_000_000, 100_000_000, 1 << 50, 1 << 62})
+	path := rapid.SampledFrom([]string{"", "/", "/a", "/a/b", "a", "/a/"})
+	number := rapid.SampledFrom([]string{"", "-1", "0", "1", "95000", "950000", "4294967296", "9223372036854775807", "on"})
+	s := &sysinfo.Snapshot{}
+	for _, name := range []string{"HZ", "fair_server_runtime_ns", "sched_rt_period_us", "sched_rt_runtime_us"} {
+		s.Settings = append(s.Settings, sysinfo.Setting{Name: name, Value: number.Draw(t, name)})
+	}
+	if rapid.Bool().Draw(t, "shares") {
+		s.Features = []sysinfo.Feature{{Name: "RT_RUNTIME_SHARE", On: true}}
+	}
+	s.CPUs = []sysinfo.CPU{{CPU: 1, FairServer: &sysinfo.FairServer{RuntimeNS: ns.Draw(t, "server"), PeriodNS: 1}}}
+	for _, pid := range []int32{0, 1, 2, 3, 100, 101, 102, 103, 1<<31 - 1} {
+		task := sysinfo.Task{PID: pid, TGID: pid, Policy: rapid.SampledFrom([]string{sysinfo.Other, sysinfo.FIFO, sysinfo.Deadline}).Draw(t, "policy"), CGroup: path.Draw(t, "cgroup"),
+			RuntimeNS: ns.Draw(t, "runtime"), PeriodNS: ns.Draw(t, "period"), Comm: "rt"}
+		if rapid.Bool().Draw(t, "bound") {
+			task.CPUs = sysinfo.CPUList{1}
+		}
+		s.Tasks = append(s.Tasks, task)
+	}
+	for _, p := range []string{"/", "/a", "/a/b"} {
+		s.CGroups = append(s.CGroups, sysinfo.CGroup{Path: p, QuotaNS: ns.Draw(t, "quota"), PeriodNS: ns.Draw(t, "quota period"), BurstNS: ns.Draw(t, "burst")})
+	}
+	return s
+}
+
 // TestHostileEvents: whatever the events say, there is no panic, causes sum to the lateness,
 // no cause is negative, and the answer repeats.
 func TestHostileEvents(t *testing.T) {
@@ -100,7 +132,8 @@ func TestDamagedSchedules(t *testing.T) {
 
 func checkHostile(t *rapid.T, names *event.Names, events []event.Event) {
 	release := rapid.SampledFrom([]string{"", "3.4.15-rt24", "4.11.0", "6.1.0-50-rt-amd64", "6.12.107"}).Draw(t, "kernel")
-	got := explainAll(names, events, release)
+	snap := drawSnapshot(t)
+	got := explainWith(names, events, release, snap)
 	for i := range got {
 		if g := &got[i]; sum(g.byCulprit) != g.lateness || g.lateness < 0 {
 			t.Errorf("%s: lateness %d, causes %q", g, g.lateness, g.causes)
@@ -111,7 +144,7 @@ func checkHostile(t *rapid.T, names *event.Names, events []event.Event) {
 			}
 		}
 	}
-	if diff := cmp.Diff(answers(got), answers(explainAll(names, events, release))); diff != "" {
+	if diff := cmp.Diff(answers(got), answers(explainWith(names, events, release, snap))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -152,6 +185,16 @@ func TestLargeInputTakesLinearTime(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	const n = 60_000
+	names := event.NewNames()
+	quotaTimer := names.Intern("sched_cfs_period_timer")
+	nested, snap := "", &sysinfo.Snapshot{}
+	for range 40 { // whoever runs is in all of them, and they are used up at once
+		nested += "/a"
+		snap.CGroups = append(snap.CGroups, sysinfo.CGroup{Path: nested, QuotaNS: 1, PeriodNS: 100_000_000})
+	}
+	for _, pid := range []int32{1, 2, 5, 9} {
+		snap.Tasks = append(snap.Tasks, sysinfo.Task{PID: pid, TGID: pid, Policy: sysinfo.Other, CGroup: nested})
+	}
 	for name, make := range map[string]func(i int, e *event.Event){
 		"each switch is of a new task": func(i int, e *event.Event) {
 			e.Task, e.Next = event.PID(i+1), event.PID(i+2)
@@ -172,6 +215,12 @@ func TestLargeInputTakesLinearTime(t *testing.T) {
 				e.Kind = event.SchedWaking
 			}
 		},
+		"a group out of quota all the time": func(i int, e *event.Event) {
+			e.Task, e.Next, e.State = event.PID(1+i/3%2), event.PID(2-i/3%2), 0
+			if i%3 == 2 {
+				e.Kind, e.Task, e.Next, e.CPU, e.Func = event.HrtimerExpireEntry, event.NoPID, event.NoPID, 1, quotaTimer
+			}
+		},
 		"a boost in every event": func(i int, e *event.Event) {
 			e.Kind, e.Task, e.TaskPrio, e.NextPrio = event.SchedPISetprio, 5, 120, event.Prio(i%90)
 		},
@@ -183,7 +232,6 @@ func TestLargeInputTakesLinearTime(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			names := event.NewNames()
 			events := []event.Event{}
 			for i := range n {
 				var e event.Event
@@ -197,7 +245,7 @@ func TestLargeInputTakesLinearTime(t *testing.T) {
 				events = append(events, e)
 			}
 			start := time.Now()
-			explainAll(names, events, "6.1.0")
+			explainWith(names, events, "6.1.0", snap)
 			if took := time.Since(start); took > 10*time.Second {
 				t.Errorf("%d events took %s", n, took)
 			} else {

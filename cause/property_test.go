@@ -13,6 +13,7 @@ import (
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/latency"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/timeline"
 )
 
@@ -28,13 +29,18 @@ type explained struct {
 
 // explainAll runs the whole way from events to causes.
 func explainAll(names *event.Names, events []event.Event, release string) []explained {
+	return explainWith(names, events, release, nil)
+}
+
+// explainWith is explainAll with a snapshot of the machine.
+func explainWith(names *event.Names, events []event.Event, release string, snap *sysinfo.Snapshot) []explained {
 	tr := timeline.NewTracker("x86_64", names)
 	b := timeline.NewBuilder(tr, kernel.Of(release), names)
 	for i := range events {
 		b.Push(&events[i], tr.Push(&events[i]))
 	}
 	b.Finish()
-	a := cause.New(b.Index(), nil)
+	a := cause.New(b.Index(), snap)
 	var list []explained
 	again := timeline.NewTracker("x86_64", names)
 	lt := latency.NewTracker(again, func(w *latency.Wait) { list = append(list, explainOne(a, w)) })

@@ -47,7 +47,7 @@ type quotaPeriod struct {
 }
 
 // mostNested bounds how many groups with a quota lie in each other.
-const mostNested = 32
+const mostNested = 8
 
 // slice is what a CPU takes of a group's quota at once, sched_cfs_bandwidth_slice_us.
 const slice event.Time = 5_000_000
