@@ -20,7 +20,9 @@ import (
 // this one in its queue, until a dl_task_timer of that CPU, at most 100 µs before it leaves.
 //
 // Or, where no timer events are recorded: it is passed over like that after it ran, since it
-// woke, for the runtime that the machine's snapshot has of it, and at most a tick longer.
+// woke, for the runtime that the machine's snapshot has of it, and at most a tick longer; until a
+// period after it came to the CPU, less a tick, or less 100 µs where that was idle: so much earlier
+// it may have woken.
 //
 // Likely: it is passed over like that, and timer events are not recorded or do not fit.
 //
@@ -54,7 +56,7 @@ func matchDLThrottled(p *piece) (Interval, bool) {
 	i.Evidence = []Ref{{p.run.Start, p.cpu}}
 	i.Detail = "the scheduler passed it over" + p.a.saysDeadline(p.w.Task)
 	switch e, ok := p.replenished(); {
-	case !p.a.x.Occurs(event.HrtimerExpireEntry) && p.usedItsRuntime():
+	case !p.a.x.Occurs(event.HrtimerExpireEntry) && p.dlUntil != event.NoTime && p.to <= p.dlUntil:
 		i.Verdict = Proven
 	case !p.a.x.Occurs(event.HrtimerExpireEntry):
 		i.Needs = []string{"timer:hrtimer_expire_entry"}
@@ -112,26 +114,38 @@ func (a *Analysis) deadlineParams(t *timeline.Task) *sysinfo.Task {
 // mostTurns bounds how many runs of a CPU are looked at for what a task used.
 const mostTurns = 1000
 
-// usedItsRuntime reports whether the task ran on this CPU, since it woke, for as long as the
-// snapshot lets it, and at most a tick longer: then its runtime is used up.
-func (p *piece) usedItsRuntime() bool {
-	x := p.a.deadlineParams(p.w.Task)
-	if x == nil || p.w.Kind == latency.Wakeup {
-		return false
+// throttledUntil is until when at least the task of w, which was switched out on ci while it
+// could go on, has no runtime left; NoTime: that is not known. It ran there, since it woke, for
+// as long as the snapshot lets it, and at most a tick longer; then it gets more a period after it
+// woke at the earliest. When that was is not known, only when it came to the CPU: up to a tick
+// later, or a little after an idle CPU was woken for it.
+func (a *Analysis) throttledUntil(w *latency.Wait, ci *timeline.CPUIndex) event.Time {
+	x := a.deadlineParams(w.Task)
+	if x == nil || w.Kind == latency.Wakeup || !w.Base.Deadline() {
+		return event.NoTime
 	}
 	var used event.Time
-	for i := p.n; i >= 0 && i > p.n-mostTurns; i-- {
-		r := &p.ci.Runs[i]
-		if r.Task != p.w.Task.ID {
+	last := sort.Search(len(ci.Runs), func(i int) bool { return ci.Runs[i].End > w.Woken }) - 1
+	for i := last; i >= 0 && i > last-mostTurns; i-- {
+		r := &ci.Runs[i]
+		if r.Task != w.Task.ID {
 			continue
 		}
 		used += r.End - r.Start
-		if r.Marks.Has(timeline.MarkFromSleep) {
-			over := used - event.Time(x.RuntimeNS)
-			return over >= 0 && over <= p.a.tick+afterTimer
+		if !r.Marks.Has(timeline.MarkFromSleep) {
+			continue
 		}
+		over := used - event.Time(x.RuntimeNS)
+		if over < 0 || over > a.tick+afterTimer {
+			return event.NoTime
+		}
+		waited := a.tick
+		if i > 0 && a.x.Tracker.Task(ci.Runs[i-1].Task).Idle() {
+			waited = idleExitLongest
+		}
+		return r.Start + event.Time(x.PeriodNS) - waited
 	}
-	return false
+	return event.NoTime
 }
 
 // replenished returns the expiry that ends the run of who was chosen instead; NoTime and true

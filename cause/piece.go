@@ -28,6 +28,9 @@ type piece struct {
 	run *timeline.Run // nil: nobody known
 	cur running
 
+	// dlUntil is until when a deadline task has no runtime by the snapshot, NoTime: not known.
+	dlUntil event.Time
+
 	irq, softirq *timeline.Span
 	gap          bool
 	lingered     lingered
@@ -98,7 +101,10 @@ func (i *Interval) blameTask(t *timeline.Task, comm event.Name, prio event.Prio)
 // or windows change, and calls visit for each piece.
 func (a *Analysis) cut(w *latency.Wait, cpu event.CPU, since, from, to, end event.Time, visit func(*piece)) {
 	ci := a.x.CPU(cpu)
-	p := piece{a: a, w: w, cpu: cpu, ci: ci, since: since, end: end, n: -1}
+	p := piece{a: a, w: w, cpu: cpu, ci: ci, since: since, end: end, n: -1, dlUntil: event.NoTime}
+	if ci != nil {
+		p.dlUntil = a.throttledUntil(w, ci)
+	}
 	for at := from; at < to; {
 		next := to
 		p.from = at
@@ -132,6 +138,9 @@ func (a *Analysis) look(p *piece, ci *timeline.CPUIndex, t, limit event.Time) ev
 	}
 	for _, g := range a.groupsOfTask(p.w.Task.ID) {
 		next = g.edge(t, next)
+	}
+	if p.dlUntil > t && p.dlUntil < next {
+		next = p.dlUntil
 	}
 	if q := p.w.Queued; q > t && q < next {
 		next = q

@@ -30,7 +30,8 @@ import (
 // and deadline tasks of this CPU since the last expiry is known: the budget R then lies in
 // (S − tick, S], which is printed; over n periods one after the other that all ended so, in
 // ((S − tick)/n, S/n], for debts are carried over. Where the machine's snapshot has R, it must lie
-// there (unless CPUs borrow: RT_RUNTIME_SHARE), else likely; and then it is also proven without
+// there, or up to a tick above for a debt of the period before (unless CPUs borrow:
+// RT_RUNTIME_SHARE), else likely; and then it is also proven without
 // charges, if by the switches alone they ran for R, give or take a tick. Else likely, from the
 // pattern alone.
 //
@@ -220,7 +221,7 @@ func (a *Analysis) compareBudget(w *window) {
 	switch {
 	case !known || a.sharesRuntime():
 		w.detail += fmt.Sprintf(" (sched_rt_runtime_us is more than %d and at most %d)", w.least/1000, w.most/1000)
-	case w.least < runtime && runtime <= w.most:
+	case w.least < runtime && runtime <= w.most+int64(a.tick): // a debt of the period before counts here
 		w.detail += a.saysBudget()
 	default:
 		w.verdict = Likely

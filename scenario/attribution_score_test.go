@@ -14,6 +14,7 @@ import (
 	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/latency"
 	"github.com/whylate/whylate/scenario"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/timeline"
 	"github.com/whylate/whylate/truth"
 )
@@ -56,14 +57,15 @@ type answer struct {
 	moves, open bool
 }
 
-// analyse explains every wait of r as if the kinds in off had not been recorded.
-func (r *recording) analyse(off event.KindSet) []answer {
+// analyse explains every wait of r as if the kinds in off had not been recorded; snap is the
+// machine as far as it is known.
+func (r *recording) analyse(off event.KindSet, snap *sysinfo.Snapshot) []answer {
 	info, names := r.src.Info(), r.src.Names()
 	tr := timeline.NewTracker(info.Machine, names)
 	b := timeline.NewBuilder(tr, kernel.Of(info.Kernel), names)
 	r.pass(off, func(ev *event.Event) { b.Push(ev, tr.Push(ev)) })
 	b.Finish()
-	a := cause.New(b.Index(), nil)
+	a := cause.New(b.Index(), snap)
 	again := timeline.NewTracker(info.Machine, names)
 	var list []answer
 	lt := latency.NewTracker(again, func(w *latency.Wait) {

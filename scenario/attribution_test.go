@@ -41,15 +41,16 @@ var classes = []struct {
 
 // TestAttribution scores the analysis, which sees the events of the model only, against what
 // the model knows: each moment of each wait, by kind and by whose fault it is. Nothing that is
-// called proven may be wrong; with classes of events switched off less is proven.
+// called proven may be wrong; with classes of events switched off less is proven, and then the
+// snapshot of the machine may only add to what is right.
 func TestAttribution(t *testing.T) {
 	n := uint64(200)
 	if *long {
 		n = 2000
 	}
-	all, off := newScore(), make([]*score, len(classes))
+	all, machine, off, known := newScore(), newScore(), make([]*score, len(classes)), make([]*score, len(classes))
 	for i := range off {
-		off[i] = newScore()
+		off[i], known[i] = newScore(), newScore()
 	}
 	for seed := *from; seed < *from+n; seed++ {
 		src, err := sourceOf(mixedPlan(seed))
@@ -65,23 +66,32 @@ func TestAttribution(t *testing.T) {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		o, name := newOracle(l), fmt.Sprintf("seed %d on %s", seed, src.Info().Kernel)
-		all.run(name, src, o, r.analyse(0))
+		all.run(name, src, o, r.analyse(0, nil))
+		if seed%4 == 0 || *long {
+			machine.run(name+" with its snapshot", src, o, r.analyse(0, src.Snapshot()))
+		}
 		for i := range classes {
 			// Two of them, each in turn.
 			if turn := (seed + uint64(i)) % uint64(len(classes)); turn == 0 || *long && turn == 1 {
 				o.off = classes[i].off
-				off[i].run(name+" without "+classes[i].name, src, o, r.analyse(classes[i].off))
+				off[i].run(name+" without "+classes[i].name, src, o, r.analyse(classes[i].off, nil))
+				known[i].run(name+" with its snapshot without "+classes[i].name, src, o, r.analyse(classes[i].off, src.Snapshot()))
 			}
 		}
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d scenarios\n%s%s%s", n, all.table("all events"), all.byKind(), all.mistakes())
+	b.WriteString(machine.table("with the snapshot"))
 	for i := range off {
 		b.WriteString(off[i].table("no " + classes[i].name))
 		b.WriteString(off[i].mistakes())
+		b.WriteString(known[i].table("… but the snapshot"))
 	}
 	t.Log(b.String())
 	all.judge(t)
+	for _, w := range machine.wrong {
+		t.Error(w)
+	}
 	for i := range off {
 		a := &off[i].all
 		if wrong := a.proven - a.right; wrong > 0 && !classes[i].blind || wrong*1000 > a.proven {
@@ -90,6 +100,21 @@ func TestAttribution(t *testing.T) {
 				t.Error(w)
 			}
 		}
+		known[i].judgeKnown(t, off[i], classes[i].name, classes[i].blind)
+	}
+}
+
+// judgeKnown holds the answers that know the machine to those that do not: no more may be wrong.
+// Where much of what happened leaves no trace, what does not fit the snapshot is less sure, too.
+func (s *score) judgeKnown(t *testing.T, without *score, class string, blind bool) {
+	if wrong, before := s.all.proven-s.all.right, without.all.proven-without.all.right; wrong > before {
+		t.Errorf("without %s the snapshot makes %d ns more proven that is wrong", class, wrong-before)
+		for _, w := range s.wrong {
+			t.Error(w)
+		}
+	}
+	if s.all.right < without.all.right && !blind {
+		t.Errorf("without %s the snapshot makes %d ns less proven that is right", class, without.all.right-s.all.right)
 	}
 }
 
