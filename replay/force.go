@@ -86,6 +86,7 @@ type forcer struct {
 	timers []forcedTimer
 	funcs  map[event.Name]timerFunc
 	donors map[event.Prio]*sched.Task
+	owners map[int64]*forced // of dl_task_timers, by address
 
 	// What the next Schedule is to pick, and what is known of that choice: quiet, nothing is
 	// counted; doubt, the reason why it cannot be.
@@ -121,6 +122,7 @@ type forced struct {
 	// unsure: it may have left its queue unseen. unordered: its place in it was not seen.
 	unsure, unordered bool
 	wasRT             bool
+	exiting           bool // sched_process_exit has come
 	policySure        bool // FIFO or RR is known
 	sliceSure         bool // what is left of its turn is known, if it has one
 	paramsSure        bool // deadline parameters are known
@@ -156,7 +158,8 @@ type forcedCPU struct {
 }
 
 func newForcer(src Input, first *firstSight, cfg sched.Config) *forcer {
-	f := &forcer{names: src.Names(), first: first, known: first.known, funcs: map[event.Name]timerFunc{}, donors: map[event.Prio]*sched.Task{}}
+	f := &forcer{names: src.Names(), first: first, known: first.known, funcs: map[event.Name]timerFunc{}, donors: map[event.Prio]*sched.Task{},
+		owners: map[int64]*forced{}}
 	f.state = timeline.NewTracker(src.Info().Machine, f.names)
 	f.serverAttr = sched.Attr{Runtime: cfg.FairServerRuntime, Period: cfg.FairServerPeriod}
 	cfg.DLBandwidth = -1 // nothing that runs was refused
@@ -212,8 +215,12 @@ func (f *forcer) push(ev *event.Event) {
 		f.migrate(ev, step.Task)
 	case event.SchedPISetprio:
 		f.setprio(ev, step.Task)
+	case event.SchedProcessExit:
+		if step.Task != nil {
+			f.of(step.Task, ev.CPU).exiting = true
+		}
 	case event.SchedStatRuntime:
-		f.charged(ev)
+		f.charged(ev, step.Task)
 	case event.HrtimerExpireEntry:
 		f.expired(ev)
 	case event.HrtimerStart:

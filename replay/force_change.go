@@ -116,8 +116,13 @@ func (s *firstSight) change(r *currentRun, ev *event.Event, t *timeline.Task) {
 	case ev.TaskPrio < r.prio:
 		c.at = 0
 	}
-	s.changes = append(s.changes, c)
+	if len(s.changes) < mostChanges {
+		s.changes = append(s.changes, c)
+	}
 }
+
+// mostChanges bounds the changes that are kept; a real machine shows some hundreds.
+const mostChanges = 1 << 20
 
 // sortChanges puts them into the order in which their runs begin.
 func (s *firstSight) sortChanges() {

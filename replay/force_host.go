@@ -5,6 +5,7 @@ import (
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/sched"
+	"github.com/whylate/whylate/timeline"
 )
 
 // The methods that make a forcer a sched.Host and a sched.Follower.
@@ -115,10 +116,30 @@ func (f *forcer) expired(ev *event.Event) {
 			f.cpus[c].used = 0
 		}
 	case funcDL:
+		if t := f.owners[ev.Arg]; t != nil {
+			f.replenished(ev.CPU, t)
+			return
+		}
 		f.nearest(ev, sched.TimerDL)
 	case funcHRTick:
 		f.nearest(ev, sched.TimerHRTick)
 	}
+}
+
+// mostOwners bounds the timers whose owner is kept.
+const mostOwners = 1 << 16
+
+// replenished is the expiry of the timer of t.
+func (f *forcer) replenished(c event.CPU, t *forced) {
+	for i := range f.timers {
+		if tm := f.timers[i].Timer; tm.Kind == sched.TimerDL && tm.Task == t.task {
+			f.timers = slices.Delete(f.timers, i, i+1)
+			f.spend(c, func() { f.sched.TimerExpired(c, tm) })
+			break
+		}
+	}
+	f.relist(t)
+	f.disturb(t)
 }
 
 // nearest lets that timer of the model expire which was set nearest to now.
@@ -155,7 +176,17 @@ func farFrom(a, b event.Time) event.Time { return max(a-b, b-a) }
 // started is the start of a timer. That of a fair server which has just got a whole runtime
 // tells all of its state; where deadline tasks have such timers too, whose it is is not known.
 func (f *forcer) started(ev *event.Event) {
-	if f.funcOf(ev.Func) != funcDL || f.offset == 0 || f.first.dlTasks > 0 || f.sched.FairServer(ev.CPU) == nil {
+	if f.funcOf(ev.Func) != funcDL {
+		return
+	}
+	if cur := f.sched.Curr(ev.CPU); cur.Attr.Policy == sched.Deadline && f.sched.FairServer(ev.CPU) == nil {
+		// A task that is throttled starts its timer itself.
+		if t, ok := cur.Data.(*forced); ok && len(f.owners) < mostOwners {
+			f.owners[ev.Arg] = t
+		}
+		return
+	}
+	if f.offset == 0 || f.first.dlTasks > 0 || f.sched.FairServer(ev.CPU) == nil {
 		return
 	}
 	a := f.serverAttr
@@ -184,12 +215,21 @@ func (f *forcer) Charge(c event.CPU, _ *sched.Task, delta event.Time) event.Time
 	return delta
 }
 
-// charged is sched_stat_runtime.
-func (f *forcer) charged(ev *event.Event) {
-	if cur := f.sched.Curr(ev.CPU); cur.PID == ev.Task && ev.Arg > 0 {
-		f.cpus[ev.CPU].charge = event.Time(ev.Arg)
-		f.spend(ev.CPU, func() { f.sched.ChargeCurrent(ev.CPU) })
-		f.used(ev.CPU)
-		f.cpus[ev.CPU].charge = 0
+// charged is sched_stat_runtime. A CPU that takes a task from another one charges the current task
+// there.
+func (f *forcer) charged(ev *event.Event, tl *timeline.Task) {
+	if tl == nil || ev.Arg <= 0 {
+		return
 	}
+	c := ev.CPU
+	if f.sched.Curr(c).PID != ev.Task {
+		t := f.of(tl, c)
+		if c = t.task.CPU(); !t.task.Running() {
+			return
+		}
+	}
+	f.cpus[c].charge = event.Time(ev.Arg)
+	f.spend(c, func() { f.sched.ChargeCurrent(c) })
+	f.cpus[c].charge = 0
+	f.used(c)
 }

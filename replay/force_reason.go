@@ -56,6 +56,7 @@ var undecidedTexts = map[string]string{
 	"ran_elsewhere":               "the task was seen running on another CPU",
 	"order_before_the_trace":      "the tasks of one priority came into the queue before the trace began",
 	"slice_before_the_trace":      "what was left of the turn of a SCHED_RR task is not known",
+	"exit_moves_group":            "a dying task leaves its autogroup on some kernels, and goes behind its equals then",
 	"yield_unseen":                "the task gave its turn away; without system calls that is not told from the end of one",
 	"budget_before_the_trace":     "what real-time tasks had used before the first expiry of sched_rt_period_timer is not known",
 	"charges_not_recorded":        "without sched_stat_runtime it is not known to the tick when a budget is used up",

@@ -95,7 +95,7 @@ func (f *forcer) pickClass(c event.CPU, prev, model *sched.Task, best int) *sche
 	if best == sched.RankStop || best >= sched.RankFair || !skips || want == sched.RankStop {
 		return model
 	}
-	if want > best && best == sched.RankRT && !f.cpus[c].skipped {
+	if want > sched.RankRT && f.runnable(c, sched.RankRT, prev) > 0 && !f.cpus[c].skipped {
 		f.throttled(c)
 	}
 	row := f.scores.row(best, ClassPick)
@@ -182,13 +182,26 @@ func (f *forcer) pickTask(c event.CPU, prev, model *sched.Task) {
 	if why == "" {
 		why = f.pickDoubt(prev, model)
 	}
-	if why != "" {
+	switch {
+	case why != "":
 		row.undecide(why)
-		return
+	default:
+		row.count(agree, f.longest(c, rank, prev) == f.want)
+		if !agree {
+			f.miss(rank, Pick, c, f.chose(f.want), f.chose(model), f.sched.Candidates(c), f.want, model)
+		}
 	}
-	row.count(agree, f.longest(c, rank, prev) == f.want)
-	if !agree {
-		f.miss(rank, Pick, c, f.chose(f.want), f.chose(model), f.sched.Candidates(c), f.want, model)
+	f.followOrder(prev, model)
+}
+
+// followOrder makes the order of real-time tasks of one priority that of the kernel.
+func (f *forcer) followOrder(prev, model *sched.Task) {
+	switch {
+	case model == f.want || model.Rank() != sched.RankRT || f.want.Rank() != sched.RankRT || model.Prio() != f.want.Prio():
+	case model == prev:
+		f.sched.ForcePlace(prev, false) // it has gone to the end
+	default:
+		f.sched.ForcePlace(f.want, true)
 	}
 }
 
@@ -202,6 +215,8 @@ func (f *forcer) pickDoubt(prev, model *sched.Task) string {
 	case model.Rank() != sched.RankRT || model.Prio() != f.want.Prio():
 	case (m.unordered || w.unordered) && f.sched.Equals(f.want):
 		return "order_before_the_trace"
+	case model == prev && m.exiting:
+		return "exit_moves_group"
 	case model == prev:
 		return "yield_unseen" // else there would be no switch
 	}

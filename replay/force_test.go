@@ -37,7 +37,7 @@ func TestHistoryForced(t *testing.T) {
 		t.Fatal("no recordings beside the tests", err)
 	}
 	sums := map[string]*DecisionRow{}
-	for _, file := range append(files, pairs...) {
+	for _, file := range append(append(files, pairs...), "testdata/forced/edf.dat.xz") {
 		forceFile(t, file, sums)
 	}
 	for _, class := range []string{"dl", "rt", "fair"} {

@@ -240,6 +240,9 @@ func (s *Sched) Serves(c event.CPU) bool {
 	return rq.server.queued() && rq.cfs.queue.n > 0
 }
 
+// ForcePlace moves p, a real-time task, to the head or to the end of the tasks of its priority.
+func (s *Sched) ForcePlace(p *Task, head bool) { s.requeueTaskRT(s.rqs[p.cpu], p, head) }
+
 // ForceTurn ends the turn of p, a real-time task, as that of a SCHED_RR one: who does so is one.
 func (s *Sched) ForceTurn(p *Task) {
 	if p.class != rtClass || p.Attr.Policy != FIFO && p.Attr.Policy != RR {
