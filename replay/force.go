@@ -123,6 +123,7 @@ type forced struct {
 	unsure, unordered bool
 	wasRT             bool
 	exiting           bool // sched_process_exit has come
+	refused           refusal
 	policySure        bool // FIFO or RR is known
 	sliceSure         bool // what is left of its turn is known, if it has one
 	paramsSure        bool // deadline parameters are known
@@ -145,10 +146,11 @@ type forcedCPU struct {
 	stopper bool // its stopper was seen
 	asked   bool // the model asked it to schedule since this was last cleared
 	// skipped: its last switch passed over a task of a higher class.
-	skipped bool
-	tickAt  event.Time
-	charge  event.Time // recorded and not yet taken
-	change  unseenChange
+	skipped  bool
+	tickAt   event.Time
+	charge   event.Time // recorded and not yet taken
+	change   unseenChange
+	switches int64
 	// runEvents counts the events of the run.
 	runEvents int64
 	// serverKnown: the state of the fair server does not depend on what was before the trace.
@@ -204,6 +206,7 @@ func (f *forcer) push(ev *event.Event) {
 	case event.SchedSwitch:
 		f.schedSwitch(ev, step, yielding)
 		cp := &f.cpus[ev.CPU]
+		cp.switches++
 		cp.flags, cp.dirty, cp.spent = 0, false, event.NoTime
 		f.changeUnseen(ev.CPU)
 		return

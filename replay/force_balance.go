@@ -13,6 +13,8 @@ type forcedMove struct {
 	from, to event.CPU
 	done     bool // the model did it by itself
 	counted  bool // it is a decision of the balancing
+	// wanted: the model wanted it before it was recorded; turn, by a counter.
+	wanted, turn bool
 }
 
 // Move lets the model do what the trace has, and nothing else.
@@ -24,7 +26,27 @@ func (f *forcer) Move(p *sched.Task, from, to event.CPU) bool {
 			return true
 		}
 	}
+	if t, ok := p.Data.(*forced); ok {
+		t.refused = refusal{from: from, to: to, turn: f.sched.TookTurn(), switches: f.cpus[from].switches, on: true}
+	}
 	return false
+}
+
+// refusal is the last move of a task that the model wanted and the trace did not have yet. To take
+// a task from its queue charges the current one there, so that the kernel, which is about to do
+// it, shows a state that it decided before.
+type refusal struct {
+	from, to event.CPU
+	turn, on bool
+	switches int64 // of the CPU where it waits
+}
+
+// wanted reports whether the model has wanted to move m's task like that since the last switch there.
+func (f *forcer) wanted(m *forcedMove) (yes, turn bool) {
+	r := &m.task.refused
+	yes = r.on && r.from == m.from && r.to == m.to && r.switches == f.cpus[m.from].switches
+	r.on = false
+	return yes, r.turn
 }
 
 // proposal is the last move that the model wanted.
@@ -49,6 +71,9 @@ func (f *forcer) moved(ev *event.Event, t *forced) {
 		f.scores.row(rank, Balance).undecide(reasonUnseen)
 	default:
 		m.counted = true
+		if m.wanted, m.turn = f.wanted(&m); m.wanted {
+			break
+		}
 		f.proposed = proposal{}
 		f.moves = append(f.moves, m)
 		f.sched.AskPush(ev.CPU, m.from, p, ev.CPU == m.from)
@@ -85,7 +110,7 @@ func (f *forcer) scoreMove(m *forcedMove, at event.CPU) {
 	rank := m.task.task.Rank()
 	row := f.scores.row(rank, Balance)
 	w := f.proposed
-	if w.task == m.task.task && w.from == m.from && f.sched.TookTurn() {
+	if m.wanted && m.turn || !m.wanted && w.task == m.task.task && w.from == m.from && f.sched.TookTurn() {
 		row.undecide("counter_unseen")
 		return
 	}
@@ -93,8 +118,8 @@ func (f *forcer) scoreMove(m *forcedMove, at event.CPU) {
 	if m.done {
 		longest = m.longestOf(f)
 	}
-	row.count(m.done, longest)
-	if m.done {
+	row.count(m.done || m.wanted, longest)
+	if m.done || m.wanted {
 		return
 	}
 	r, model := f.chose(m.task.task), Choice{PID: event.NoPID, CPU: event.NoCPU, From: event.NoCPU}

@@ -134,7 +134,7 @@ func (s *Sched) NrRunning(c event.CPU) int { return s.rqs[c].nrRunning }
 func (s *Sched) IsIdle(c event.CPU) bool { return s.rqs[c].curr == s.rqs[c].idle }
 
 // begin starts an operation on CPU here: what it does is counted from now on.
-func (s *Sched) begin(here event.CPU) { s.work, s.here = Work{}, here }
+func (s *Sched) begin(here event.CPU) { s.work, s.here, s.tookTurn = Work{}, here, false }
 
 // hereOr is the CPU that executes the operation, that of rq if none does.
 func (s *Sched) hereOr(rq *RQ) event.CPU {
