@@ -218,7 +218,9 @@ func (p *pair) committed(t *testing.T) []figure {
 type scored struct {
 	lines []string
 	rows  []row
-	now   []row // as the replay is today, where rows were committed before
+	// wholly is how many predictions meet every wait, of all.
+	wholly, all int
+	now         []row // as the replay is today, where rows were committed before
 }
 
 // add compares what is said of a recording with it. before is what was committed.
@@ -233,6 +235,14 @@ func (s *scored) add(t *testing.T, p *pair, from, to string, changes []string, b
 	if before {
 		s.now = append(s.now, p.rows(said, recorded, was)...)
 		said = p.committed(t)
+	}
+	hits, n := 0, 0
+	for _, r := range p.rows(said, recorded, was) {
+		h, m := score(r.list, counts)
+		hits, n = hits+h, n+m
+	}
+	if s.all++; hits == n {
+		s.wholly++
 	}
 	name := from + " → " + to
 	change := "`" + strings.Join(changes, "`, `") + "`"
@@ -307,7 +317,7 @@ func inDocument(t *testing.T, place, says string) {
 		if err := os.WriteFile(fidelity, []byte(head+begin+says+end+tail), 0o644); err != nil {
 			t.Fatal(err)
 		}
-	} else if place == "pairs" && have != says { // NOW
+	} else if have != says {
 		t.Errorf("%s of %s are others; -update writes them", place, fidelity)
 	}
 }
@@ -342,7 +352,14 @@ func TestPairs(t *testing.T) {
 	inDocument(t, "pairs now", b.String())
 }
 
-func (s *scored) table() string { return pairHead + strings.Join(s.lines, "\n") + "\n\n" }
+func (s *scored) table() string {
+	h, n := 0, 0
+	for _, r := range s.rows {
+		a, b := score(r.list, counts)
+		h, n = h+a, n+b
+	}
+	return pairHead + strings.Join(s.lines, "\n") + fmt.Sprintf("\n\nOf %d waits above 1 ms %d within 10 %%; every one of %d of %d predictions.\n\n", n, h, s.wholly, s.all)
+}
 
 // TestSharedPairs scores both ways between the recordings that the project began with.
 func TestSharedPairs(t *testing.T) {
