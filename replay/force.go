@@ -98,6 +98,7 @@ type forcer struct {
 	// wanted to.
 	moves    []forcedMove
 	proposed proposal
+	turned   turned
 
 	nextChange int   // of first.changes
 	offset     int64 // of the clock of timers to that of the trace, ns; 0: not known

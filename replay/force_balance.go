@@ -13,6 +13,8 @@ type forcedMove struct {
 	from, to event.CPU
 	done     bool // the model did it by itself
 	counted  bool // it is a decision of the balancing
+	// charged: a charge that turned the order of deadline tasks is told just before the move that made it.
+	charged bool
 	// wanted: the model wanted it before it was recorded; turn, by a counter.
 	wanted, turn bool
 }
@@ -49,6 +51,13 @@ func (f *forcer) wanted(m *forcedMove) (yes, turn bool) {
 	return yes, r.turn
 }
 
+// turned is the last charge by which a deadline task lost its place: of the current task of cpu, by
+// the event at of the run of another CPU, or the same.
+type turned struct {
+	cpu, by event.CPU
+	at      int64
+}
+
 // proposal is the last move that the model wanted.
 type proposal struct {
 	task     *sched.Task
@@ -74,6 +83,7 @@ func (f *forcer) moved(ev *event.Event, t *forced) {
 		if m.wanted, m.turn = f.wanted(&m); m.wanted {
 			break
 		}
+		m.charged = f.turned.cpu == m.from && f.turned.by == ev.CPU && f.turned.at == f.cpus[ev.CPU].runEvents-1
 		f.proposed = proposal{}
 		f.moves = append(f.moves, m)
 		f.sched.AskPush(ev.CPU, m.from, p, ev.CPU == m.from)
@@ -117,6 +127,10 @@ func (f *forcer) scoreMove(m *forcedMove, at event.CPU) {
 	longest := m.task.list != nil && m.task.list.head == m.task
 	if m.done {
 		longest = m.longestOf(f)
+	}
+	if m.charged {
+		row.undecide("charged_meanwhile")
+		return
 	}
 	row.count(m.done || m.wanted, longest)
 	if m.done || m.wanted {

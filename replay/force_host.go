@@ -228,8 +228,13 @@ func (f *forcer) charged(ev *event.Event, tl *timeline.Task) {
 			return
 		}
 	}
+	cur := f.sched.Curr(c)
+	before, _ := cur.Deadline()
 	f.cpus[c].charge = event.Time(ev.Arg)
 	f.spend(c, func() { f.sched.ChargeCurrent(c) })
 	f.cpus[c].charge = 0
 	f.used(c)
+	if after, _ := cur.Deadline(); cur.Rank() == sched.RankDL && (after != before || cur.Throttled()) {
+		f.turned = turned{cpu: c, by: ev.CPU, at: f.cpus[ev.CPU].runEvents}
+	}
 }

@@ -63,6 +63,7 @@ var undecidedTexts = map[string]string{
 	"server_before_the_trace":     "the fair server began before the trace, or its timer is not recorded",
 	"deadline_parameters_unknown": "the parameters of a deadline task are not known",
 	"counter_unseen":              "several CPUs were as good, and a counter of the kernel chose among them",
+	"charged_meanwhile":           "to take a task from its queue charges the current one there, which is told first and makes it lose its place",
 	"by_the_stopper":              "migration/N moved the task; who asked it to is not recorded",
 	"task_unknown":                "the task is not known",
 }

@@ -57,6 +57,9 @@ func (s *firstSight) config(info *event.Info, o Options) (sched.Config, error) {
 	if release == "" {
 		release = info.Kernel
 	}
+	if release == "" && s.snap != nil {
+		release = s.snap.Kernel.Release
+	}
 	profile := kernel.ProfileOf(release)
 	if profile == "" {
 		profile = s.likelyProfile(release)

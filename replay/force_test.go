@@ -37,7 +37,7 @@ func TestHistoryForced(t *testing.T) {
 		t.Fatal("no recordings beside the tests", err)
 	}
 	sums := map[string]*DecisionRow{}
-	for _, file := range append(append(files, pairs...), "testdata/forced/edf.dat.xz") {
+	for _, file := range append(append(files, pairs...), "testdata/forced/edf.dat.xz", "testdata/forced/smp.dat.xz") {
 		forceFile(t, file, sums)
 	}
 	for _, class := range []string{"dl", "rt", "fair"} {
@@ -61,7 +61,7 @@ func forceFile(t *testing.T, file string, sums map[string]*DecisionRow) {
 	}
 	defer src.Close()
 	o := Options{}
-	if src.Info().Kernel == "" { // text does not say it; the folder does
+	if src.Info().Kernel == "" && strings.Contains(file, ".txt") { // text does not say it; the folder does
 		o.Kernel = map[bool]string{true: "6.1.0-50-rt-amd64", false: "6.12.107+deb12-rt-amd64"}[strings.Contains(file, "v61rt")]
 	}
 	d, err := Force(src, o)
