@@ -25,8 +25,17 @@ type Run struct {
 	Waits []Wait // by key
 	// Left are the tasks that the run left in the middle of what the recording saw them do,
 	// by index: they waited, or never had the CPU for it.
-	Left        []Left
+	Left []Left
+	// Later are the tasks that began so late that the grids of their timers begin later, too, in
+	// the order in which they did.
+	Later       []Later
 	Diagnostics []event.Diagnostic
+}
+
+// Later is a task whose sleeps by a grid, from operation Op on, are due By ns later than recorded.
+type Later struct {
+	Task, Op int
+	By       event.Time
 }
 
 // Left is a task that had not done all of its script when the run ended.
@@ -57,7 +66,7 @@ func (l *Load) Run(o RunOptions) (*Run, error) {
 		}
 	}
 	c.end()
-	run := &Run{Waits: c.waits, Left: r.left(), Diagnostics: r.diags}
+	run := &Run{Waits: c.waits, Left: r.left(), Later: r.later, Diagnostics: r.diags}
 	return run, nil
 }
 

@@ -24,6 +24,7 @@ type runner struct {
 	lines    lines
 	living   map[event.PID]int // looked up only
 	arrivals uint64            // counts entries into queues of waiters, for their order
+	later    []Later
 	diags    []event.Diagnostic
 }
 

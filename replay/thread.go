@@ -214,6 +214,7 @@ func (p *thread) setAttr(a sched.Attr) {
 // sleep is a sleep until an own timer. One that is over before it began does not block.
 func (p *thread) sleep(m *machine.Machine, op *Op) (machine.Step, bool) {
 	if !p.entered {
+		op = p.gridOfItsStart(m, op)
 		p.until = p.run.model(op.At)
 		if op.Kind == OpNap {
 			p.until = m.Now() + max(op.NS, 0)

@@ -124,3 +124,42 @@ func (p *thread) leaveOut(m *machine.Machine, op *Op) {
 		p.pc = i - 1
 	}
 }
+
+// StartMoved is the kind of the diagnostic of a run in which a task is one of Run.Later.
+const StartMoved = "start_moved"
+
+// gridOfItsStart returns op, a sleep, as it is after the task itself: a program that begins within the trace
+// reads the clock before it first sleeps by a grid. Where a change lets it come there only after that time,
+// although in the recording it was early enough, its grid begins as much later as it does. One that is in time
+// keeps the recorded times, which may be those of a clock that others go by.
+func (p *thread) gridOfItsStart(m *machine.Machine, op *Op) *Op {
+	if !p.run.load.changed || p.task.Begin != BeginNew || op.Kind != OpSleep || op.Every <= 0 ||
+		op.Slept >= op.At || m.Now() <= p.run.model(op.At) {
+		return op
+	}
+	if slices.ContainsFunc(p.task.Ops[:p.pc], Op.onGrid) {
+		return op
+	}
+	later := Later{Task: p.index, Op: p.pc, By: m.Now() - p.run.model(op.Slept)}
+	p.task = later.Begin(p.task)
+	p.run.later = append(p.run.later, later)
+	p.run.diags = event.Diagnose(p.run.diags, StartMoved, 1,
+		"periodic tasks that begin later with the change than the first time of their timers: these begin as much later")
+	return &p.task.Ops[p.pc]
+}
+
+// onGrid reports whether o is a sleep until a time of a grid.
+func (o Op) onGrid() bool { return o.Kind == OpSleep && o.Every > 0 }
+
+// Begin returns t as it is with its grids later.
+func (l Later) Begin(t *Task) *Task {
+	moved := *t
+	moved.Ops = slices.Clone(t.Ops)
+	for i := l.Op; i < len(moved.Ops); i++ {
+		if o := &moved.Ops[i]; o.onGrid() {
+			o.Slept += l.By
+			o.At += l.By
+		}
+	}
+	return &moved
+}

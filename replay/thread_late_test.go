@@ -129,3 +129,39 @@ func TestTwoJobsInOneAreTwo(t *testing.T) {
 		t.Errorf("woken at, in ms (-want +got):\n%s", diff)
 	}
 }
+
+// TestWhoBeginsLaterHasLaterTimes: a new task came to its first sleep at 1 ms, before its timer's first time at
+// 10 ms. With a hog that takes the CPU for 25 ms it begins only then, and its times are 25 ms later: a program reads
+// the clock before it first sleeps. One that begins in time keeps them.
+func TestWhoBeginsLaterHasLaterTimes(t *testing.T) {
+	every := 10 * ms
+	for _, c := range []struct {
+		factor string
+		want   []event.Time
+	}{{"25", []event.Time{25, 35, 45, 55}}, {"5", []event.Time{5, 10, 20, 30}}} {
+		l := handMade(Task{Attr: fifo(50), Begin: BeginNew, Ops: []Op{run(1 * ms),
+			{Kind: OpSleep, Slept: at(1 * ms), At: at(10 * ms), Every: every}, run(1 * ms),
+			{Kind: OpSleep, Slept: at(11 * ms), At: at(20 * ms), Every: every}, run(1 * ms),
+			{Kind: OpSleep, Slept: at(21 * ms), At: at(30 * ms), Every: every}, run(1 * ms), {Kind: OpExit}}},
+			Task{Attr: fifo(60), Begin: BeginRunning, Ops: []Op{run(1 * ms), {Kind: OpExit}}})
+		l.Tasks[1].Comm = l.Names.Intern("hog")
+		if err := l.Change("task=hog work=×" + c.factor); err != nil {
+			t.Fatal(err)
+		}
+		var begins []event.Time
+		r, err := l.Run(RunOptions{Sink: func(ev *event.Event) {
+			if ev.Kind == event.SchedSwitch && ev.Next == l.Tasks[0].PID {
+				begins = append(begins, (ev.Time-l.From)/ms)
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, begins); diff != "" {
+			t.Errorf("hog ×%s: jobs begin at, in ms (-want +got):\n%s", c.factor, diff)
+		}
+		if moved := len(r.Later) == 1; moved != (c.factor == "25") {
+			t.Errorf("hog ×%s: later are %v", c.factor, r.Later)
+		}
+	}
+}

@@ -48,8 +48,15 @@ func newOutcome(l *replay.Load, run *replay.Run) *outcome {
 	for _, left := range run.Left {
 		reached[left.Task] = min(left.Op, reached[left.Task])
 	}
+	scripts := make([]*replay.Task, len(l.Tasks))
 	for i := range l.Tasks {
-		o.tasks[i] = jobsOf(&l.Tasks[i], reached[i])
+		scripts[i] = &l.Tasks[i]
+	}
+	for _, later := range run.Later {
+		scripts[later.Task] = later.Begin(scripts[later.Task])
+	}
+	for i := range l.Tasks {
+		o.tasks[i] = jobsOf(scripts[i], reached[i])
 	}
 	for i := range o.waits {
 		w := &o.waits[i]

@@ -86,6 +86,11 @@ func (s *Study) Ask(changes []string, ids []string) (*result.Changed, error) {
 	for _, a := range l.Assumed[min(before, len(l.Assumed)):] {
 		c.Diagnostics = append(c.Diagnostics, result.Diagnostic{Kind: a.Kind, Count: a.Count, Text: a.Text})
 	}
+	for _, d := range run.Diagnostics {
+		if d.Kind == replay.StartMoved {
+			c.Diagnostics = append(c.Diagnostics, result.Diagnostic{Kind: d.Kind, Count: d.Count, Text: d.Text})
+		}
+	}
 	s.compare(c, newOutcome(l, run), ids)
 	return c, nil
 }
