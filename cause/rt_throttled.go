@@ -29,8 +29,9 @@ import (
 // Proven: start and end are seen, and the sum S of sched_stat_runtime of the real-time
 // and deadline tasks of this CPU since the last expiry is known: the budget R then lies in
 // (S − tick, S], which is printed; over n periods one after the other that all ended so, in
-// ((S − tick)/n, S/n], for debts are carried over. Where the machine's snapshot has R, it must lie
-// there, or up to a tick above for a debt of the period before (unless CPUs borrow:
+// ((S − tick)/n, S/n], for debts are carried over. Where deadline tasks ran too, it is at most S:
+// they go on when the budget is used up. Where the machine's snapshot has R, it must lie
+// there, up to a tick above, or above by the debt of periods before (unless CPUs borrow:
 // RT_RUNTIME_SHARE), else likely; and then it is also proven without
 // charges, if by the switches alone they ran for R, give or take a tick. Else likely, from the
 // pattern alone.
@@ -195,7 +196,10 @@ func (a *Analysis) blameBudget(c event.CPU, w *window, endSeen bool) {
 	case began && exact && endSeen:
 		w.verdict = Proven
 		w.least, w.most = a.budgetOf(c, w, e.At, sum)
-		a.compareBudget(w)
+		if a.deadlineRan(c, w.budgetFrom, until) {
+			w.least = 0 // it goes on although the budget is used up
+		}
+		a.compareBudget(c, w, until)
 	case began && whole && endSeen && a.fitsBudget(sum):
 		w.verdict = Proven
 		w.detail += a.saysBudget()
@@ -216,19 +220,50 @@ func (a *Analysis) blameBudget(c event.CPU, w *window, endSeen bool) {
 }
 
 // compareBudget holds what was used of the budget of w to what the snapshot says of it.
-func (a *Analysis) compareBudget(w *window) {
+// Less than a tick of runtime is nothing that a tick could enforce.
+func (a *Analysis) compareBudget(c event.CPU, w *window, until event.Time) {
 	runtime, _, known := a.rtBandwidth()
+	bounds := fmt.Sprintf("sched_rt_runtime_us is more than %d and at most %d", w.least/1000, w.most/1000)
+	if w.least == 0 {
+		bounds = fmt.Sprintf("sched_rt_runtime_us is at most %d", w.most/1000)
+	}
 	switch {
 	case !known || a.sharesRuntime():
-		w.detail += fmt.Sprintf(" (sched_rt_runtime_us is more than %d and at most %d)", w.least/1000, w.most/1000)
-	case w.least < runtime && runtime <= w.most+int64(a.tick): // a debt of the period before counts here
+		w.detail += " (" + bounds + ")"
+	case (w.least < runtime || runtime < int64(a.tick)) && (runtime <= w.most+int64(a.tick) || a.inDebt(c, w.from, until, runtime)):
 		w.detail += a.saysBudget()
 	default:
 		w.verdict = Likely
-		w.detail += fmt.Sprintf(" (sched_rt_runtime_us is more than %d and at most %d; the machine's snapshot has %d, which does not fit)",
-			w.least/1000, w.most/1000, runtime/1000)
+		w.detail += fmt.Sprintf(" (%s; the machine's snapshot has %d, which does not fit)", bounds, runtime/1000)
 		w.least, w.most = 0, 0
 	}
+}
+
+// mostDebts bounds over how many periods a debt is followed.
+const mostDebts = 16
+
+// inDebt reports whether, over some periods up to the one of at, as much was used of c as
+// runtime allows in all of them: what is used beyond it is taken from the next.
+func (a *Analysis) inDebt(c event.CPU, at, until event.Time, runtime int64) bool {
+	n := sort.Search(len(a.rtPeriod), func(i int) bool { return a.rtPeriod[i].At > at })
+	for k := 1; k <= mostDebts && n-k >= 0; k++ {
+		if _, sum := a.usage(c, a.rtPeriod[n-k].At, until); sum >= int64(k)*runtime {
+			return true
+		}
+	}
+	return false
+}
+
+// deadlineRan reports whether a deadline task held c within (from, to].
+func (a *Analysis) deadlineRan(c event.CPU, from, to event.Time) bool {
+	runs := a.x.CPUs[c].Runs
+	i := sort.Search(len(runs), func(i int) bool { return runs[i].End > from })
+	for ; i < len(runs) && runs[i].Start < to; i++ {
+		if runs[i].PrioIn.Deadline() || runs[i].PrioOut.Deadline() {
+			return true
+		}
+	}
+	return false
 }
 
 // fitsBudget reports whether sum, which switches show and no charges, is the whole budget, by
