@@ -92,25 +92,6 @@ func (s *Sched) Candidates(c event.CPU) *Decision {
 // Idle returns the idle task of c.
 func (s *Sched) Idle(c event.CPU) *Task { return s.rqs[c].idle }
 
-// Queued returns how many tasks of the class of p are in the queues of c, p's own among them;
-// those of a throttled queue count, throttled deadline tasks do not.
-func (s *Sched) Queued(c event.CPU, p *Task) int {
-	rq := s.rqs[c]
-	switch p.class {
-	case dlClass:
-		n := rq.dl.nrRunning
-		if rq.server.queued() {
-			n--
-		}
-		return n
-	case rtClass:
-		return rq.rt.nrRunning
-	case fairClass:
-		return rq.cfs.queue.n
-	}
-	return 1
-}
-
 // Equals reports whether another real-time task of p's priority is in the queue of its CPU.
 func (s *Sched) Equals(p *Task) bool { return p.class == rtClass && p.rt.run.on && !p.rt.run.alone() }
 
@@ -144,18 +125,6 @@ func (s *Sched) ForceCPU(p *Task, c event.CPU) {
 		}
 		p.cpu, p.wakeCPU = c, c
 	}
-}
-
-// ForceAffinity lets p use the CPUs of affinity (none: all), whoever allowed it. It does not
-// move.
-func (s *Sched) ForceAffinity(p *Task, affinity []event.CPU) {
-	mask, err := s.maskOf(affinity)
-	if err != nil || p.mask.equal(mask) {
-		return
-	}
-	rq := s.rqs[p.cpu]
-	s.updateRQClock(rq)
-	s.doSetCPUsAllowed(rq, p, mask)
 }
 
 // ForceReady puts p, which sleeps, into the queue of c as if it had been woken there. It asks
@@ -220,9 +189,6 @@ func (s *Sched) ForceRTThrottled(c event.CPU, on bool) {
 	rq.rt.throttled = on
 	s.showGroup(rq, nil)
 }
-
-// ForceRTUsed says what the real-time tasks of c have used of their runtime; ns.
-func (s *Sched) ForceRTUsed(c event.CPU, used event.Time) { s.rqs[c].rt.time = used }
 
 // RTUsed returns what the real-time tasks of c have used of their runtime and not yet repaid,
 // and what they may use; ns, noLimit is negative.
