@@ -49,6 +49,7 @@ func (r *reader) load() *Load {
 	for i := range r.tasks {
 		s := &r.tasks[i]
 		r.sleepsByTimer(s)
+		r.lastJob(s)
 		r.unpin(s)
 		r.attributes(s, &l.Tasks[i])
 		r.count(s)

@@ -54,7 +54,7 @@ var guesses = [numGuesses]struct{ kind, text string }{
 	lockHolder:     {"lock_held", "locks that made somebody wait: the holder had taken it when it last woke"},
 	boostUnknown:   {"boost_unknown", "priorities that were lent although no lock that made somebody wait explains it: what woke the waiter counts"},
 	classChanged:   {"class_changed", "changes of a task's own priority: where sched_stat_runtime shows a charge of its own, else when its run began where that raised it, when it ended where that lowered it; raw_syscalls:sys_enter would tell"},
-	exitLikely:     {"exit_likely", "exits whose beginning is likely that of the last run; raw_syscalls:sys_enter would tell"},
+	exitLikely:     {"exit_likely", "exits whose beginning is likely that of the last run, or after the usual work of a periodic task; raw_syscalls:sys_enter would tell"},
 	policyFIFO:     {"policy_fifo", "real-time tasks of which nothing tells whether they are SCHED_FIFO or SCHED_RR: SCHED_FIFO; a snapshot of the machine would tell"},
 	policyRR:       {"policy_rr", "real-time tasks that made way for an equal: SCHED_RR; a snapshot of the machine would tell"},
 	deadlineSeen:   {"deadline_seen", "deadline tasks whose period and runtime are those that their runs show; a snapshot of the machine would tell"},
