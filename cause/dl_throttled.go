@@ -104,7 +104,7 @@ func (a *Analysis) saysDeadline(t *timeline.Task) string {
 
 // deadlineParams returns t as a deadline task of the snapshot, nil where it is none there.
 func (a *Analysis) deadlineParams(t *timeline.Task) *sysinfo.Task {
-	x := taskOf(a.snap, a.x.Names, t)
+	x := TaskOf(a.snap, a.x.Names, t)
 	if x == nil || x.Policy != sysinfo.Deadline || x.RuntimeNS <= 0 || x.PeriodNS <= 0 {
 		return nil
 	}

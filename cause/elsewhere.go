@@ -84,7 +84,7 @@ func (a *Analysis) mayUse(t *timeline.Task, c event.CPU) Verdict {
 			return Likely // its affinity has changed: what a snapshot says may be of before
 		}
 	}
-	x := taskOf(a.snap, a.x.Names, t)
+	x := TaskOf(a.snap, a.x.Names, t)
 	switch {
 	case x == nil:
 		return Likely

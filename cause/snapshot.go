@@ -8,9 +8,9 @@ import (
 
 // What the snapshot of the machine says. It holds as far as no event says otherwise.
 
-// taskOf returns t as s has it, nil where it does not. A pid that was given to a new task in the
+// TaskOf returns t as s has it, nil where it does not. A pid that was given to a new task in the
 // trace may be in s as that of an older one: then the name is another one.
-func taskOf(s *sysinfo.Snapshot, names *event.Names, t *timeline.Task) *sysinfo.Task {
+func TaskOf(s *sysinfo.Snapshot, names *event.Names, t *timeline.Task) *sysinfo.Task {
 	if s == nil || t.Idle() {
 		return nil
 	}
@@ -28,7 +28,7 @@ func CGroupOf(s *sysinfo.Snapshot, names *event.Names, t *timeline.Task) string 
 		return ""
 	}
 	for n := 0; t != nil && n < mostAncestors; n, t = n+1, t.Parent {
-		if x := taskOf(s, names, t); x != nil && x.CGroup != "" {
+		if x := TaskOf(s, names, t); x != nil && x.CGroup != "" {
 			return x.CGroup
 		}
 		if x := s.Task(int32(t.TGID)); x != nil && x.CGroup != "" && t.TGID != t.PID {

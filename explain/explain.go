@@ -95,7 +95,7 @@ func explainWait(a *cause.Analysis, w *latency.Wait, names *event.Names, o *Opti
 	r.count(w)
 	e := a.Explain(w)
 	r.explain(e)
-	if late.add(lateWait{e, class, rankOf(class, comm)}) {
+	if late.add(lateWait{e, class, rs.rankOf(class, w.Task, comm)}) {
 		r.told = true
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/latency"
+	"github.com/whylate/whylate/timeline"
 )
 
 // wants reports whether the options choose the wait at all.
@@ -37,9 +38,10 @@ const (
 	rankKernel
 )
 
-func rankOf(c cause.Class, comm string) rank {
+func (rs *rows) rankOf(c cause.Class, t *timeline.Task, comm string) rank {
+	known := cause.TaskOf(rs.snap, rs.names, t) // interrupt threads are users'
 	switch {
-	case c == cause.ClassStop || kernel.IsKernelThread(comm):
+	case c == cause.ClassStop || kernel.IsKernelThread(comm) || known != nil && known.Kernel && !kernel.IsIRQThread(comm):
 		return rankKernel
 	case c == cause.ClassRT || c == cause.ClassDeadline:
 		return rankUserRT

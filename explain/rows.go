@@ -126,7 +126,7 @@ func (rs *rows) of(w *latency.Wait, class cause.Class) *row {
 	if rs.by != ByProcess || r.comm == 0 || w.Task.PID == r.pid {
 		r.comm = w.Comm // of a process the name of its leader, where it waited
 	}
-	r.rank = min(r.rank, rankOf(class, rs.names.String(w.Comm)))
+	r.rank = min(r.rank, rs.rankOf(class, w.Task, rs.names.String(w.Comm)))
 	return r
 }
 
