@@ -15,7 +15,7 @@ func TaskOf(s *sysinfo.Snapshot, names *event.Names, t *timeline.Task) *sysinfo.
 		return nil
 	}
 	x := s.Task(int32(t.PID))
-	if x == nil || t.Parent != nil && x.Comm != names.String(t.Comm) {
+	if x == nil || t.Parent != nil && !x.Named(names.String(t.Comm)) {
 		return nil
 	}
 	return x

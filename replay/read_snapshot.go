@@ -85,7 +85,7 @@ func (r *reader) snapshotOf(s *script, comm string) *sysinfo.Task {
 		return nil
 	}
 	t := r.snap.Task(int32(r.tr.Task(s.id).PID))
-	if t == nil || t.Comm != comm && s.begin == BeginNew {
+	if t == nil || !t.Named(comm) && s.begin == BeginNew {
 		return nil
 	}
 	return t
@@ -102,7 +102,7 @@ func (r *reader) fromSnapshot(s *script, t *Task, snap *sysinfo.Task) {
 	policy, known := policyByName[snap.Policy]
 	fill := func(a *sched.Attr) bool {
 		switch {
-		case !known:
+		case !known, policy == sched.Deadline && (snap.RuntimeNS <= 0 || snap.DeadlineNS <= 0): // /proc does not tell them
 			return false
 		case policy == sched.Deadline && a.Policy == sched.Deadline:
 			a.Runtime, a.Deadline, a.Period = event.Time(snap.RuntimeNS), event.Time(snap.DeadlineNS), event.Time(snap.PeriodNS)

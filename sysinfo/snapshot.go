@@ -91,7 +91,7 @@ type Task struct {
 	// Priority is 1..99 for SCHED_FIFO and SCHED_RR, else 0; without what a lock lends.
 	Priority int `json:"priority,omitempty"`
 	Nice     int `json:"nice,omitempty"` // −20..19
-	// RuntimeNS, DeadlineNS and PeriodNS are those of SCHED_DEADLINE, else 0.
+	// RuntimeNS, DeadlineNS and PeriodNS are those of SCHED_DEADLINE, 0: not known; else 0.
 	RuntimeNS  int64 `json:"runtime_ns,omitempty"`
 	DeadlineNS int64 `json:"deadline_ns,omitempty"`
 	PeriodNS   int64 `json:"period_ns,omitempty"`
@@ -107,6 +107,22 @@ type Task struct {
 
 // Allows reports whether t may use cpu, as far as its own affinity goes.
 func (t *Task) Allows(cpu int32) bool { return len(t.CPUs) == 0 || slices.Contains(t.CPUs, cpu) }
+
+// maxComm is how much of a name a trace has.
+const maxComm = 15
+
+// Named reports whether t may be the task that a trace calls comm: names are cut at 15 bytes
+// there, and those of kworkers lack what /proc tells of their work ("kworker/0:1-events").
+func (t *Task) Named(comm string) bool {
+	rest, ok := strings.CutPrefix(t.Comm, comm)
+	switch {
+	case !ok:
+		return false
+	case rest == "" || len(comm) == maxComm:
+		return true
+	}
+	return strings.HasPrefix(comm, "kworker/") && (rest[0] == '-' || rest[0] == '+')
+}
 
 // CGroup is a control group with the files of its controllers.
 type CGroup struct {

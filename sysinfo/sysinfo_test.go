@@ -110,6 +110,21 @@ func TestLookingUp(t *testing.T) {
 	}
 }
 
+func TestNamesOfATraceAreShorter(t *testing.T) {
+	for _, c := range []struct {
+		proc, trace string
+		same        bool
+	}{
+		{"ctl-loop", "ctl-loop", true}, {"ctl-loop", "ctl", false}, {"ctl", "ctl-loop", false},
+		{"kworker/0:0-mm_percpu_wq", "kworker/0:0", true}, {"kworker/u9:1+flush", "kworker/u9:1", true}, {"kworker/0:12-events", "kworker/0:1", false},
+		{"kworker/R-acpi_thermal_pm", "kworker/R-acpi_", true}, {"a-name-of-more-than-15", "a-name-of-more-", true}, {"", "", true},
+	} {
+		if task := (Task{Comm: c.proc}); task.Named(c.trace) != c.same {
+			t.Errorf("%q in /proc is %q in a trace: %v", c.proc, c.trace, !c.same)
+		}
+	}
+}
+
 func TestUnknownFieldsArePassedOver(t *testing.T) {
 	s, err := Read(strings.NewReader(`{"later": {"a": [1, {}]}, "tasks": [{"pid": 7, "policy": "SCHED_EXT", "colour": 3}], "schema": "whylate.sysinfo/1", "irqs": null}`))
 	if err != nil || len(s.Tasks) != 1 || s.Tasks[0].Policy != "SCHED_EXT" {
