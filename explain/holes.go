@@ -29,7 +29,7 @@ func Holes(in *result.Input, list []result.Diagnostic) []string {
 // isHole tells the diagnostics after which part of the trace is missing or wrong.
 func isHole(kind string) bool {
 	switch kind {
-	case "lost_events", "broken_chain", "truncated":
+	case "lost_events", "broken_chain", "truncated", "out_of_order":
 		return true
 	}
 	return strings.HasPrefix(kind, "corrupt_")

@@ -44,7 +44,7 @@ func (s *stream) Diagnostics() []event.Diagnostic {
 	add("flags", s.badFlags, fmt.Sprintf("flag columns that are not the %d of the layout", s.head.layout.n))
 	add("no_cpu", s.noCPU, "events without a CPU: record and print with the cpu field (perf script -F +cpu)")
 	add("out_of_order", s.queue.late, fmt.Sprintf(
-		"events older than one handed out before, by more than %d lines", windowSize))
+		"events older than one more than %d lines before them; taken as of its stamp", windowSize))
 	add("text_cut", s.f.texts.cut, "texts shortened or left out: they take too much memory")
 	return list
 }

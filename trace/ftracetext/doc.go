@@ -34,7 +34,7 @@
 // Diagnostics: lost_events; inferred (columns without a legend); flags (columns that do
 // not fit); clock (stamps without a unit); unknown_line, unknown_fields (with the first
 // of them); wrapped_line (a marker's text with line ends); long_line; no_cpu;
-// out_of_order (beyond the window); text_cut (texts that take too much memory).
+// out_of_order (beyond the window: taken as of the stamp before); text_cut (texts that take too much memory).
 //
 // Facts: the print formats in include/trace/events and kernel/trace/trace_output.c from
 // 3.4 to 6.18, the manual pages trace-cmd-report(1) and perf-script(1), and texts that

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -308,6 +309,10 @@ func TestOrder(t *testing.T) {
 	}
 	if !hasDiag(diags, "out_of_order") {
 		t.Errorf("no out_of_order in %+v", diags)
+	}
+	late := slices.IndexFunc(events, func(ev event.Event) bool { return ev.PID == 1000 })
+	if len(events) != 1001 || late < 0 || events[late].Time != events[0].Time {
+		t.Errorf("of %d events the late one is number %d, of another time than that before: a stream is in order", len(events), late)
 	}
 }
 

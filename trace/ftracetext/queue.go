@@ -51,13 +51,15 @@ func (q *queue) insert(ev *event.Event) {
 	*q.slot() = current
 }
 
-// pop hands out the earliest event, valid until the following call of slot.
+// pop hands out the earliest event, valid until the following call of slot. One that comes too late
+// is taken as of the stamp before: all that reads a stream counts on its order.
 func (q *queue) pop() *event.Event {
 	ev := &q.ring[q.head]
 	q.head = (q.head + 1) % len(q.ring)
 	q.n--
 	if ev.Time < q.out {
 		q.late++
+		ev.Time = q.out
 	} else {
 		q.out = ev.Time
 	}
