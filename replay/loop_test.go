@@ -2,6 +2,7 @@ package replay
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -174,11 +175,18 @@ func near(want, got event.Time) bool {
 	return d <= max(want/20, 20*us)
 }
 
+// knownWindows are the windows without real-time tasks, by run and number, that a replay does not
+// meet, with the reason.
+var knownWindows = map[string]string{
+	"ladder-fast.json: set sched_rt_runtime_us=970000 5": "begins a tick earlier, 15 instead of 14 ms: a tick finds out that the runtime is used up, and the sum is within some µs of it there",
+	"ladder-fast.json: set sched_rt_runtime_us=970000 6": "the same in the next period",
+	"ladder-fast.json: set sched_rt_runtime_us=970000 7": "the same in the next period",
+}
+
 // compareLoops holds a replay to a run of the model. A replay has only the rounds and transfers
 // that were recorded, and each run its own end, so the first of both are compared.
-// Windows may differ by off: that real-time tasks have used their runtime is found out at a tick,
-// and with a budget for which the recording has no window it may be the tick before or after.
-func compareLoops(t *testing.T, what string, want, got *loopMeasures, off event.Time) {
+// It returns how many of the windows are known misses.
+func compareLoops(t *testing.T, what string, want, got *loopMeasures) (misses int) {
 	t.Helper()
 	rounds := min(len(want.app), len(got.app))
 	if rounds < 200 {
@@ -206,13 +214,18 @@ func compareLoops(t *testing.T, what string, want, got *loopMeasures, off event.
 		t.Errorf("%s: real-time tasks were kept out %d times, in the model's run %d times", what, len(got.darks), len(want.darks))
 	}
 	for i := range windows {
-		if d := got.darks[i] - want.darks[i]; !near(want.darks[i], got.darks[i]) && max(d, -d) > off {
-			t.Errorf("%s: real-time tasks were kept out for %d ns the time %d, in the model's run for %d", what, got.darks[i], i, want.darks[i])
+		known := knownWindows[fmt.Sprintf("%s %d", what, i)] != ""
+		if known {
+			misses++
+		}
+		if hit := near(want.darks[i], got.darks[i]); hit == known {
+			t.Errorf("%s: real-time tasks were kept out for %d ns the time %d, in the model's run for %d; a known miss: %v", what, got.darks[i], i, want.darks[i], known)
 		}
 	}
 	speed := func(sum event.Time) int64 { return int64(reads) * 6 << 20 * 1_000_000 / int64(sum/us) }
 	t.Logf("%s: waits p99 %d max %d (model's own run %d, %d) ns; %d transfers, %d (%d) B/s; windows %v (%v)", what, gotP99, gotMax, wantP99, wantMax,
 		reads, speed(gotSum), speed(wantSum), got.darks, want.darks)
+	return misses
 }
 
 // TestTheThreadOfAClosedLoopDeviceBecomesFair, and the other way round: predicted from a
@@ -221,6 +234,7 @@ func compareLoops(t *testing.T, what string, want, got *loopMeasures, off event.
 // fair, it does not. So do other budgets than the recorded one.
 func TestTheThreadOfAClosedLoopDeviceBecomesFair(t *testing.T) {
 	const runtime = "set sched_rt_runtime_us=950000"
+	misses := 0
 	for _, file := range []string{"ladder.json", "ladder-fast.json", "ladder-full.json"} {
 		fifo := throttleRecording(t, file, runtime)
 		other := throttleRecording(t, file, runtime, "irq=14-pata policy=other")
@@ -228,13 +242,16 @@ func TestTheThreadOfAClosedLoopDeviceBecomesFair(t *testing.T) {
 		if len(asFIFO.darks) < 5 || len(asOther.darks) != 0 {
 			t.Fatalf("%s: the model's runs have %d and %d windows: there is nothing to predict", file, len(asFIFO.darks), len(asOther.darks))
 		}
-		compareLoops(t, file+": fifo, unchanged", asFIFO, replayedMeasures(t, fifo), 0)
-		compareLoops(t, file+": other, unchanged", asOther, replayedMeasures(t, other), 0)
-		compareLoops(t, file+": fifo made other", asOther, replayedMeasures(t, fifo, "irq=14-pata policy=other"), 0)
-		compareLoops(t, file+": other made fifo", asFIFO, replayedMeasures(t, other, "irq=14-pata policy=fifo prio=22"), 0)
+		compareLoops(t, file+": fifo, unchanged", asFIFO, replayedMeasures(t, fifo))
+		compareLoops(t, file+": other, unchanged", asOther, replayedMeasures(t, other))
+		compareLoops(t, file+": fifo made other", asOther, replayedMeasures(t, fifo, "irq=14-pata policy=other"))
+		compareLoops(t, file+": other made fifo", asFIFO, replayedMeasures(t, other, "irq=14-pata policy=fifo prio=22"))
 		for _, set := range []string{"set sched_rt_runtime_us=900000", "set sched_rt_runtime_us=970000", "set sched_rt_runtime_us=-1"} {
-			compareLoops(t, file+": "+set, recordedMeasures(t, throttleRecording(t, file, set)), replayedMeasures(t, fifo, set), 1010*us)
+			misses += compareLoops(t, file+": "+set, recordedMeasures(t, throttleRecording(t, file, set)), replayedMeasures(t, fifo, set))
 		}
+	}
+	if misses != len(knownWindows) {
+		t.Errorf("%d of the %d known misses are windows of these runs", misses, len(knownWindows))
 	}
 }
 
