@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/whylate/whylate/event"
@@ -73,7 +74,7 @@ func Compare(pairs []Pair) Fidelity {
 	for name := range of {
 		names = append(names, name)
 	}
-	slices.SortFunc(names, func(a, b string) int { return rankOf(a) - rankOf(b) })
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(rankOf(a)-rankOf(b), cmp.Compare(a, b)) })
 	for _, name := range names {
 		f.Classes = append(f.Classes, of[name].fidelity(name))
 	}
