@@ -13,7 +13,8 @@ import (
 //
 // Proven, with the machine's snapshot: it has a quota for the group or one above it; what the
 // fair tasks of that group ran on all CPUs since sched_cfs_period_timer expired reaches the
-// quota, give or take a tick; from then on none of them ran before the next expiry, or its CPU
+// quota, give or take a tick, or does so together with periods before, whose debts count, and
+// what is more is made up for in the next periods; from then on none of them ran before the next expiry, or its CPU
 // idled with the task in its queue. Where several groups have quotas, the timer of one is known
 // by whose tasks come to a CPU within 100 µs.
 //
@@ -166,14 +167,15 @@ func (a *Analysis) spared(id timeline.TaskID, t event.Time) bool {
 		if !g.known {
 			return false
 		}
+		i := sort.Search(len(g.expires), func(i int) bool { return g.expires[i].At > t })
 		from := t - event.Time(g.group.PeriodNS)
-		if e, ok := lastExpiry(g.expires, t); ok {
-			from = max(from, e.At)
+		if i > 0 {
+			from = max(from, g.expires[i-1].At)
 		}
 		if from < a.x.From || len(timeline.Overlapping(a.gaps, from, t+1)) > 0 {
 			return false // more may have run
 		}
-		if used := g.usedUntil(t) - g.usedUntil(from); used >= g.group.QuotaNS-int64(len(g.byCPU))*int64(a.tick+slice) {
+		if g.usedUp(i, t, int64(len(g.byCPU))*int64(a.tick+slice)) {
 			return false
 		}
 	}

@@ -223,11 +223,46 @@ func (g *quotaGroup) running(t event.Time) bool {
 	return i > 0 && g.edges[i-1].cpus > 0
 }
 
+// usedUp reports whether, over some periods up to the one that the expiry i ends, the group had
+// by t used as much as it may in all of them, but for less: what is used beyond the quota is a
+// debt of the next period.
+func (g *quotaGroup) usedUp(i int, t event.Time, less int64) bool {
+	length := event.Time(g.group.PeriodNS)
+	from := t - length // where nothing shows when the period began
+	for k := int64(1); k <= mostDebts && i >= 0; k, i = k+1, i-1 {
+		begins := i > 0 && (i == len(g.expires) || g.expires[i].At-g.expires[i-1].At <= length+length/2)
+		if begins {
+			from = g.expires[i-1].At
+		} else if i < len(g.expires) {
+			from = g.expires[i].At - length
+		}
+		if g.usedUntil(t)-g.usedUntil(from) >= k*g.group.QuotaNS-less {
+			return true
+		}
+		if !begins {
+			break
+		}
+	}
+	return false
+}
+
+// paid reports whether the quota is in force: what was used from from on, in the period that the
+// expiry i ends and perhaps some that follow, is not more than most above what all of them allow.
+func (g *quotaGroup) paid(i int, from event.Time, most int64) bool {
+	before := g.usedUntil(from)
+	for k := int64(1); k <= mostDebts && i < len(g.expires); k, i = k+1, i+1 {
+		if g.usedUntil(g.expires[i].At)-before <= k*g.group.QuotaNS+most {
+			return true
+		}
+	}
+	return false
+}
+
 // findPeriodsOf lists the periods in which the quota of g was used up: what was used reaches it,
-// give or take a tick, and is not so much more that it cannot be in force.
+// give or take a tick, and what is more is made up for in the next ones.
 func (a *Analysis) findPeriodsOf(g *quotaGroup) {
 	length, quota := event.Time(g.group.PeriodNS), g.group.QuotaNS
-	spare := int64(len(g.byCPU)) * int64(a.tick+slice)
+	most := g.group.BurstNS + int64(len(g.byCPU))*int64(a.tick+slice)
 	for i, e := range g.expires {
 		// The timer stops while nobody uses the group, and begins anew.
 		from := e.At - length
@@ -235,7 +270,7 @@ func (a *Analysis) findPeriodsOf(g *quotaGroup) {
 			from = g.expires[i-1].At
 		}
 		used := g.usedUntil(e.At) - g.usedUntil(from)
-		if from < a.x.From || used < quota-int64(a.tick) || used > quota+g.group.BurstNS+spare {
+		if from < a.x.From || !g.paid(i, from, most) || !g.usedUp(i, e.At, int64(a.tick)) {
 			continue
 		}
 		p := quotaPeriod{from: from, to: e.At, at: e.CPU, dark: e.At, verdict: Proven}
