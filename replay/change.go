@@ -66,6 +66,9 @@ func (l *Load) Apply(c *scenario.Change) error {
 		err = l.changeLines(c)
 	case scenario.ChangeSet:
 		l.Values = append(l.Values, c.Values...)
+		if slices.ContainsFunc(c.Values, func(v scenario.Value) bool { return v.Name == "sched_rt_runtime_us" }) {
+			l.RTShort = 0
+		}
 	case scenario.ChangeKernel:
 		err = l.changeKernel(c.Kernel)
 	case scenario.ChangeCPUs:

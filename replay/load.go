@@ -44,6 +44,10 @@ type Load struct {
 	// RTSwitchCharge is what a turn of a real-time task is charged beside the time between its
 	// switches, where charges are recorded.
 	RTSwitchCharge event.Time
+	// RTShort is how much less than sched_rt_runtime_us real-time tasks may use of a period in a run,
+	// where the recording used it up to within what a charge comes after its tick. A charge of a run
+	// comes at once: by the skin of its teeth the tick would not find it used up.
+	RTShort event.Time
 	// HandOver is what the machine takes from a wake to the switch to the woken task where
 	// nothing stands in the way. The work of tasks has none of it.
 	HandOver event.Time

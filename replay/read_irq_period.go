@@ -157,7 +157,7 @@ func (r *reader) rtBudget() (event.Time, bool) {
 			if err != nil || us < 0 {
 				return 0, false
 			}
-			budget = event.Time(us) * 1000
+			budget = event.Time(us)*1000 - r.l.RTShort
 		}
 	}
 	return budget, budget > 0

@@ -131,9 +131,7 @@ func (r *reader) rtBandwidth() {
 	case ok:
 		v := int64(roundest(event.Time(least), event.Time(most)))
 		if most-v <= int64(chargedLate) {
-			// It was used up to within what a charge comes after its tick, sometimes more and
-			// sometimes less: in a run, whose charges come at once, by the skin of its teeth not.
-			v -= 1000
+			r.l.RTShort = 1000
 		}
 		set("sched_rt_runtime_us", v/1000)
 	case !r.a.Throttled() && r.mostRT() > 2*event.Time(usual)+r.l.Tick:

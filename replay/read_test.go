@@ -3,12 +3,14 @@ package replay
 import (
 	"io"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/internal/shared"
 	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/latency"
+	"github.com/whylate/whylate/scenario"
 	"github.com/whylate/whylate/sched"
 	"github.com/whylate/whylate/timeline"
 	"github.com/whylate/whylate/trace"
@@ -273,5 +275,35 @@ func TestSettingsThatShow(t *testing.T) {
 		if got != tt.value {
 			t.Errorf("%s: %s is %q, not %q", tt.file, tt.name, got, tt.value)
 		}
+	}
+}
+
+// TestRuntimeUsedUpToTheLast: what is told of the machine is what its administrator wrote; only a run
+// has a little less of it, until a change sets it.
+func TestRuntimeUsedUpToTheLast(t *testing.T) {
+	l, err := Read(opened(t, shared.Path(t, "traces/rt-throttle-v61rt-smp1/throttle960000-hog.dat")), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime := scenario.Value{Name: "sched_rt_runtime_us", To: "960000"}
+	if !slices.Contains(l.Values, runtime) {
+		t.Errorf("settings %v without %v", l.Values, runtime)
+	}
+	inRun := func(l *Load) event.Time {
+		r, err := newRunner(l, func(*event.Event) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.setup.Machine.Sched.RTRuntime
+	}
+	if got := inRun(l); got != 959_999_000 {
+		t.Errorf("a run has %d ns", got)
+	}
+	c := l.Clone()
+	if err := c.Change("set sched_rt_runtime_us=960000"); err != nil {
+		t.Fatal(err)
+	}
+	if got := inRun(c); got != 960_000_000 {
+		t.Errorf("a run of the changed load has %d ns", got)
 	}
 }

@@ -84,6 +84,9 @@ func (r *runner) configure() error {
 	cfg.HandOver, cfg.IdleHandOver = max(l.HandOver, 0), max(l.IdleHandOver, 0)
 	cfg.Sched.FairPlaced = true
 	cfg.Sched.RTSwitchCharge = max(l.RTSwitchCharge, 0)
+	if short := max(l.RTShort, 0); cfg.Sched.RTRuntime > short {
+		cfg.Sched.RTRuntime -= short
+	}
 	// The tasks are put there a little before From, so that one of them has the CPU then.
 	lead, tick := 1+2*max(cfg.HandOver, cfg.IdleHandOver), max(cfg.Sched.Tick, 1)
 	r.zero = l.Zero

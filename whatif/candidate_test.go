@@ -171,3 +171,12 @@ func TestMechanisms(t *testing.T) {
 		}
 	}
 }
+
+// TestKnownSettingsAsTheyAre: a runtime that looks like less than another one is what it is.
+func TestKnownSettingsAsTheyAre(t *testing.T) {
+	l := dying(t)
+	l.Values = append(l.Values, scenario.Value{Name: "sched_rt_runtime_us", To: "949999"}, scenario.Value{Name: "sched_rt_period_us", To: "1999999"})
+	if k := KnownOf(l); k.RTRuntime != 949_999 || k.RTPeriod != 1_999_999 {
+		t.Errorf("runtime %d of %d µs", k.RTRuntime, k.RTPeriod)
+	}
+}

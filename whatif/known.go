@@ -56,9 +56,7 @@ func KnownOf(l *replay.Load) *Known {
 		to := map[string]*int64{"sched_rt_runtime_us": &k.RTRuntime, "sched_rt_period_us": &k.RTPeriod,
 			"fair_server_runtime_ns": &k.FairRuntime, "fair_server_period_ns": &k.FairPeriod}[v.Name]
 		if n, err := strconv.ParseInt(v.To, 10, 64); err == nil && to != nil {
-			if *to = n; n%1000 == 999 {
-				*to = n + 1 // a replay takes it a little smaller where it is used up to the last
-			}
+			*to = n
 		}
 	}
 	for i := range l.Tasks {
