@@ -103,7 +103,7 @@ func (p *printer) harm(indent string, list []result.Harm) {
 		if h.Class == "fair" {
 			roughly = "roughly " // that class is not modelled yet
 		}
-		text := fmt.Sprintf("p99 of its waiting %s%s → %s", roughly, p.number(h.P99BeforeNS), p.amount(h.P99AfterNS))
+		text := fmt.Sprintf("p%d of its waiting %s%s → %s", h.Percentile, roughly, p.number(h.BeforeNS), p.amount(h.AfterNS))
 		if h.MissesAfter != h.MissesBefore {
 			text += fmt.Sprintf(", %s → %s of %s late", count(h.MissesBefore), count(h.MissesAfter), plural(h.Jobs, "job", "jobs"))
 		}

@@ -98,7 +98,7 @@ func whatifFixture() *result.WhatIf {
 				{ID: "5@3.000000", Withheld: "fair"}},
 			Tasks: []result.ChangedTask{{Comm: "ctl", PID: 311, Class: "rt", Prio: 19, Recorded: points(5, 6, 7), Replayed: points(5_000, 6_000, 7_000), Changed: points(5_000, 5_500, 6_500), MissesBefore: 1, Jobs: 224},
 				{Comm: "other", PID: 5, Class: "fair", Prio: 120}},
-			Harm:        []result.Harm{{Comm: wicked, PID: 8, Class: "rt", Prio: 30, P99BeforeNS: 1_000, P99AfterNS: 900_000, MissesAfter: 3, Jobs: 10}, {Comm: "kworker/0:1", PID: 9, Class: "fair", Prio: 120, Kernel: true}},
+			Harm:        []result.Harm{{Comm: wicked, PID: 8, Class: "rt", Prio: 30, Percentile: 99, BeforeNS: 1_000, AfterNS: 900_000, MissesAfter: 3, Jobs: 10}, {Comm: "kworker/0:1", PID: 9, Class: "fair", Prio: 120, Kernel: true, Percentile: 99}},
 			Diagnostics: []result.Diagnostic{{Kind: "x", Count: 2, Text: "somebody is woken all the same"}}},
 		{Changes: []string{"set fair_server_runtime_ns=0"}, Refused: "EBUSY"},
 		{Changes: []string{"cpus=2"}, Late: []result.Prediction{{Withheld: "because"}, {Withheld: "because"}, {Withheld: "because"}}}}

@@ -68,15 +68,17 @@ type Prediction struct {
 
 // Harm is what a change does to a task, in two replays: the unchanged one and the changed
 // one. A miss is a job of a periodic or deadline task that takes longer than its period or
-// its deadline: its waits and its work together.
+// its deadline in the recording: its waits and its work together. Percentile is 99, 90 or 50: the
+// highest that grows enough to count, 99 where only misses do.
 type Harm struct {
 	Comm         string `json:"comm"`
 	PID          int32  `json:"pid"`
 	Class        string `json:"class"`
 	Prio         Prio   `json:"prio"`
-	Kernel       bool   `json:"kernel"` // a thread of the kernel, by its name
-	P99BeforeNS  int64  `json:"p99_before_ns"`
-	P99AfterNS   int64  `json:"p99_after_ns"`
+	Kernel       bool   `json:"kernel"`     // a thread of the kernel, by its name
+	Percentile   int    `json:"percentile"` // of the delays of its jobs, that BeforeNS and AfterNS are
+	BeforeNS     int64  `json:"before_ns"`
+	AfterNS      int64  `json:"after_ns"`
 	MissesBefore int64  `json:"misses_before"`
 	MissesAfter  int64  `json:"misses_after"`
 	Jobs         int64  `json:"jobs"` // of which misses are counted; 0: it is not periodic

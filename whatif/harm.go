@@ -11,10 +11,15 @@ import (
 	"github.com/whylate/whylate/result"
 )
 
-// A task is harmed if the p99 of the delays of its jobs grows by more than a fifth and by more
-// than leastHarm, or if more of its jobs take longer than they may. The jobs in which a task
-// exits are left out: that is what some changes are for.
+// A task is harmed if one of these percentiles of the delays of its jobs grows by more than a fifth
+// and by more than leastHarm, or if more of its jobs take longer than they may. p99 alone would not
+// do: of less than 200 jobs it is one of the two longest, and those of before would hide
+// whatever comes up to them. The jobs in which a task exits are left out: that is what some
+// changes are for.
 const leastHarm = 50_000
+
+// compared are the percentiles, in the order in which one of them is told.
+var compared = [...]int{99, 90, 50}
 
 // tasks fills what becomes of each task, and whom the changes harm.
 func (s *Study) tasks(c *result.Changed, changed *outcome) {
@@ -39,17 +44,31 @@ func (s *Study) tasks(c *result.Changed, changed *outcome) {
 			Recorded: points(recorded[i]), Replayed: points(before[i]), Changed: points(after[i]),
 			MissesBefore: b.misses, MissesAfter: a.misses, Jobs: b.limited})
 		h := result.Harm{Comm: comm, PID: int32(t.PID), Class: first.Class, Prio: result.Prio(first.Prio), Kernel: kernel.IsKernelThread(comm),
-			P99BeforeNS: b.p99, P99AfterNS: a.p99, MissesBefore: b.misses, MissesAfter: a.misses, Jobs: b.limited}
-		worse := h.P99AfterNS-h.P99BeforeNS > max(leastHarm, h.P99BeforeNS/5) || h.MissesAfter > h.MissesBefore
-		if worse && !changed.load.Tasks[i].Removed {
+			MissesBefore: b.misses, MissesAfter: a.misses, Jobs: b.limited}
+		if harmed(&h, b, a) && !changed.load.Tasks[i].Removed {
 			c.Harm = append(c.Harm, h)
 		}
 	}
 	slices.SortStableFunc(c.Harm, func(a, b result.Harm) int {
 		return cmp.Or(cmp.Compare(importance(&a), importance(&b)),
 			cmp.Compare(b.MissesAfter-b.MissesBefore, a.MissesAfter-a.MissesBefore),
-			cmp.Compare(b.P99AfterNS-b.P99BeforeNS, a.P99AfterNS-a.P99BeforeNS))
+			cmp.Compare(b.AfterNS-b.BeforeNS, a.AfterNS-a.BeforeNS))
 	})
+}
+
+// harmed fills the percentile that says that a task is harmed, and reports whether it is.
+func harmed(h *result.Harm, before, after sums) bool {
+	longer := func(i int) bool {
+		return after.delays[i]-before.delays[i] > max(leastHarm, before.delays[i]/5)
+	}
+	at := 0
+	for at < len(compared) && !longer(at) {
+		at++
+	}
+	worse := at < len(compared) || after.misses > before.misses
+	at %= len(compared)
+	h.Percentile, h.BeforeNS, h.AfterNS = compared[at], before.delays[at], after.delays[at]
+	return worse
 }
 
 // importance is the order in which people are told of harm: as in explain, real-time user
@@ -150,7 +169,7 @@ func rank(sorted []event.Time, percent int) event.Time {
 
 // sums are the jobs of a task.
 type sums struct {
-	p99             int64
+	delays          [len(compared)]int64
 	limited, misses int64
 }
 
@@ -173,8 +192,10 @@ func (d *done) sum(end event.Time) sums {
 		}
 	}
 	slices.Sort(waits)
-	if len(waits) > 0 {
-		s.p99 = int64(rank(waits, 99))
+	for i := range compared {
+		if len(waits) > 0 {
+			s.delays[i] = int64(rank(waits, compared[i]))
+		}
 	}
 	return s
 }

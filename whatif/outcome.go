@@ -39,7 +39,9 @@ type turn struct {
 	delay   event.Time // by how much it was over later than with the CPU for itself
 }
 
-func newOutcome(l *replay.Load, run *replay.Run) *outcome {
+// newOutcome sums up a run. Its jobs are measured by what those of the unchanged run, base, may take,
+// nil: by what the load says; a task that is no longer a deadline task has its deadlines all the same.
+func newOutcome(l *replay.Load, run *replay.Run, base *outcome) *outcome {
 	o := &outcome{load: l, waits: run.Waits, tasks: make([]done, len(l.Tasks))}
 	reached := make([]int, len(l.Tasks))
 	for i := range l.Tasks {
@@ -57,6 +59,9 @@ func newOutcome(l *replay.Load, run *replay.Run) *outcome {
 	}
 	for i := range l.Tasks {
 		o.tasks[i] = jobsOf(scripts[i], reached[i])
+		if base != nil {
+			o.tasks[i].limitAs(&base.tasks[i])
+		}
 	}
 	for i := range o.waits {
 		w := &o.waits[i]
@@ -144,6 +149,17 @@ func jobsOf(t *replay.Task, reached int) done {
 	}
 	d.jobs[len(d.jobs)-1].over = reached == len(t.Ops)
 	return d
+}
+
+// limitAs gives the jobs the limits that those of was have. A change that makes other jobs of
+// the same work, by what is a lock, has its own.
+func (d *done) limitAs(was *done) {
+	if len(d.jobs) != len(was.jobs) {
+		return
+	}
+	for i := range d.jobs {
+		d.jobs[i].limit = was.jobs[i].limit
+	}
 }
 
 // limitOf is by when the job that begins with op must be over.

@@ -33,7 +33,7 @@ func NewStudy(l *replay.Load) (*Study, error) {
 	}
 	s := &Study{Load: l, Base: run, known: KnownOf(l), pairs: make(map[string]replay.Pair, len(l.Recorded)),
 		prios: make(map[replay.WaitKey]event.Prio, len(l.Recorded))}
-	s.base = newOutcome(l, run)
+	s.base = newOutcome(l, run, nil)
 	for _, p := range replay.Match(l.Recorded, run.Waits) {
 		if p.Recorded != nil {
 			s.pairs[p.Recorded.ID] = p
@@ -91,7 +91,7 @@ func (s *Study) Ask(changes []string, ids []string) (*result.Changed, error) {
 			c.Diagnostics = append(c.Diagnostics, result.Diagnostic{Kind: d.Kind, Count: d.Count, Text: d.Text})
 		}
 	}
-	s.compare(c, newOutcome(l, run), ids)
+	s.compare(c, newOutcome(l, run, s.base), ids)
 	return c, nil
 }
 
