@@ -51,7 +51,7 @@ func Predict(ctx context.Context, src explain.Source, o explain.Options, sets []
 
 // withholdFair withholds what the model says of a wait whose class it does not model.
 func withholdFair(p *result.Prediction, l *result.Late) {
-	if p.Withheld == "" && !slices.Contains([]string{"rt", "dl", "stop"}, l.Class) {
+	if !slices.Contains([]string{"rt", "dl", "stop"}, l.Class) {
 		p.Withheld = fmt.Sprintf("the model only divides the CPU among tasks of class %s", l.Class)
 	}
 }
