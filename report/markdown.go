@@ -32,6 +32,19 @@ func mdText(s string) string {
 	return b.String()
 }
 
+// mdCode makes text code in Markdown, to be copied into a shell as it is.
+func mdCode(s string) string {
+	s = escape(s)
+	fence := "`"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	if len(fence) > 1 { // a backquote at an end would lengthen the fence
+		s = " " + s + " "
+	}
+	return fence + s + fence
+}
+
 // mdTable prints rows, of which the first is the head, as a table of GitHub's Markdown. The
 // cells are text. alignment is that of align; a column without text is left out.
 func (p *printer) mdTable(alignment string, rows [][]string) {

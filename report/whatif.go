@@ -41,12 +41,16 @@ func (p *printer) changed(r *result.WhatIf, c *result.Changed) {
 		names[i] = "--change '" + escape(text) + "'"
 	}
 	if p.Markdown {
-		p.line("\n### %s", mdText(strings.Join(names, " ")))
+		p.line("\n### %s", mdCode(strings.Join(names, " ")))
 	} else {
 		p.line("\n%s", p.bold(strings.Join(names, " ")))
 	}
 	for _, command := range c.Commands {
-		p.say("   %s", escape(command))
+		if p.Markdown {
+			p.line("\n%s", mdCode(command))
+			continue
+		}
+		p.line("   %s", escape(command))
 	}
 	if c.Refused != "" {
 		p.gap()
