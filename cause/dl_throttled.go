@@ -20,9 +20,9 @@ import (
 // this one in its queue, until a dl_task_timer of that CPU, at most 100 µs before it leaves.
 //
 // Or, where no timer events are recorded: it is passed over like that after it ran, since it
-// woke, for the runtime that the machine's snapshot has of it, and at most a tick longer; until a
-// period after it came to the CPU, less a tick, or less 100 µs where that was idle: so much earlier
-// it may have woken.
+// woke, with no events lost, for the runtime that the machine's snapshot has of it, and at most a
+// tick longer; until a period after it came to the CPU, less a tick, or less 100 µs where that was
+// idle: so much earlier it may have woken.
 //
 // Likely: it is passed over like that, and timer events are not recorded or do not fit.
 //
@@ -111,25 +111,28 @@ func (a *Analysis) deadlineParams(t *timeline.Task) *sysinfo.Task {
 	return x
 }
 
-// mostTurns bounds how many runs of a CPU are looked at for what a task used.
+// mostTurns bounds how many runs of a task are looked at for what it used.
 const mostTurns = 1000
 
-// throttledUntil is until when at least the task of w, which was switched out on ci while it
-// could go on, has no runtime left; NoTime: that is not known. It ran there, since it woke, for
-// as long as the snapshot lets it, and at most a tick longer; then it gets more a period after it
-// woke at the earliest. When that was is not known, only when it came to the CPU: up to a tick
-// later, or a little after an idle CPU was woken for it.
-func (a *Analysis) throttledUntil(w *latency.Wait, ci *timeline.CPUIndex) event.Time {
-	x := a.deadlineParams(w.Task)
-	if x == nil || w.Kind == latency.Wakeup || !w.Base.Deadline() {
+// throttledUntil is until when at least the task of w, which was switched out while it could go on,
+// has no runtime left; NoTime: that is not known. It ran, since it woke, for as long as the snapshot
+// lets it, and at most a tick longer; then it gets more a period after it woke at the earliest. When
+// that was is not known, only when it came to the CPU: up to a tick later, or a little after an idle
+// CPU was woken for it. Where events were lost meanwhile it may have slept unseen.
+func (a *Analysis) throttledUntil(w *latency.Wait) event.Time {
+	x, d := a.deadlineParams(w.Task), a.deadline[w.Task.ID]
+	if x == nil || d == nil || w.Kind == latency.Wakeup || !w.Base.Deadline() {
 		return event.NoTime
 	}
 	var used event.Time
-	last := sort.Search(len(ci.Runs), func(i int) bool { return ci.Runs[i].End > w.Woken }) - 1
+	last := d.lastRun(w.Woken)
 	for i := last; i >= 0 && i > last-mostTurns; i-- {
-		r := &ci.Runs[i]
-		if r.Task != w.Task.ID {
-			continue
+		r, ci := d.runs[i], &a.x.CPUs[d.cpus[i]]
+		if r.End > w.Woken {
+			continue // it begins with the end of w
+		}
+		if len(timeline.Overlapping(ci.Gaps, r.Start, w.Woken)) > 0 {
+			return event.NoTime
 		}
 		used += r.End - r.Start
 		if !r.Marks.Has(timeline.MarkFromSleep) {
@@ -140,7 +143,8 @@ func (a *Analysis) throttledUntil(w *latency.Wait, ci *timeline.CPUIndex) event.
 			return event.NoTime
 		}
 		waited := a.tick
-		if i > 0 && a.x.Tracker.Task(ci.Runs[i-1].Task).Idle() {
+		before := sort.Search(len(ci.Runs), func(n int) bool { return ci.Runs[n].End >= r.Start })
+		if before < len(ci.Runs) && ci.Runs[before].Start < r.Start && a.x.Tracker.Task(ci.Runs[before].Task).Idle() {
 			waited = idleExitLongest
 		}
 		return r.Start + event.Time(x.PeriodNS) - waited

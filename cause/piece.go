@@ -103,7 +103,7 @@ func (a *Analysis) cut(w *latency.Wait, cpu event.CPU, since, from, to, end even
 	ci := a.x.CPU(cpu)
 	p := piece{a: a, w: w, cpu: cpu, ci: ci, since: since, end: end, n: -1, dlUntil: event.NoTime}
 	if ci != nil {
-		p.dlUntil = a.throttledUntil(w, ci)
+		p.dlUntil = a.throttledUntil(w)
 	}
 	for at := from; at < to; {
 		next := to
