@@ -33,15 +33,19 @@ func (l *Load) takeForLocks(holders []int) int {
 	edits := make(map[[2]int]edit, 3*len(list)) // by task and operation
 	for _, c := range list {
 		m := len(l.Mutexes)
-		l.Mutexes = append(l.Mutexes, Mutex{Held: -1})
 		given := l.Tasks[c.holder].Ops[c.given]
 		wait := l.Tasks[c.waiter].Ops[c.wait]
+		held := -1
+		if c.taken == 0 && l.Tasks[c.holder].Begin != BeginNew {
+			held = c.holder // since before the trace, as somebody may wait for it then
+		} else {
+			e := edits[[2]int{c.holder, c.taken}]
+			e.before = append(e.before, Op{Kind: OpLock, Ref: m, At: given.At, Slept: given.At, By: Assumed})
+			edits[[2]int{c.holder, c.taken}] = e
+		}
+		l.Mutexes = append(l.Mutexes, Mutex{Held: held})
 
-		e := edits[[2]int{c.holder, c.taken}]
-		e.before = append(e.before, Op{Kind: OpLock, Ref: m, At: given.At, Slept: given.At, By: Assumed})
-		edits[[2]int{c.holder, c.taken}] = e
-
-		e = edits[[2]int{c.holder, c.given}]
+		e := edits[[2]int{c.holder, c.given}]
 		e.instead = &Op{Kind: OpUnlock, Ref: m, At: given.At, By: Assumed}
 		edits[[2]int{c.holder, c.given}] = e
 
@@ -82,6 +86,9 @@ func (l *Load) takeForLocks(holders []int) int {
 func (l *Load) awaitedBy(h int) (list []awaited) {
 	next := make(map[int]int) // by waiter: where to look on
 	taken, woken := 0, l.From
+	if t := &l.Tasks[h]; t.Begin == BeginNew && len(t.Ops) > 0 {
+		woken = max(woken, t.Ops[0].At) // when it was born
+	}
 	for i := range l.Tasks[h].Ops {
 		op := &l.Tasks[h].Ops[i]
 		switch {

@@ -71,3 +71,34 @@ func TestWhatIsNoLock(t *testing.T) {
 		}
 	}
 }
+
+// TestWhoBeganToWaitBeforeTheTrace: high waits for low from the beginning on, which has the CPU then. Raised, low is
+// done at 6 ms, before mid; where low is removed the lock is free, and high has it at once.
+func TestWhoBeganToWaitBeforeTheTrace(t *testing.T) {
+	for _, c := range []struct {
+		changes []string
+		high    event.Time
+	}{
+		{nil, 8 * ms},
+		{[]string{"mutex=low pi=on"}, 6 * ms},
+		{[]string{"mutex=low pi=on", "remove task=low"}, 0},
+	} {
+		l := awaits(0)
+		l.Tasks[0].Begin, l.Tasks[0].Ops = BeginRunning, l.Tasks[0].Ops[1:]
+		l.Tasks[2].Ops = l.Tasks[2].Ops[1:]
+		for _, text := range c.changes {
+			if err := l.Change(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := event.Time(-1)
+		for _, w := range waitsOf(t, l) {
+			if w.Task == 2 && w.Cycle == 0 {
+				got = w.On
+			}
+		}
+		if got != c.high {
+			t.Errorf("%v: high comes to run at %d, want %d", c.changes, got, c.high)
+		}
+	}
+}

@@ -10,9 +10,10 @@ import (
 )
 
 // changeMutexes changes mutexes, and what tasks do while they hold them. A mutex of a trace
-// has no name but its number. By the name of a task the mutexes are meant that it takes, and
-// of what is done under them only what this task does. Where priority inheritance is to be on
-// and the named task is not seen to take any, what others waited for it to do is its lock.
+// has no name but its number. By the name of a task the mutexes are meant that it takes or has
+// from the beginning on, and of what is done under them only what this task does. Where priority
+// inheritance is to be on and the named task is not seen to have any, what others waited for it to
+// do is its lock.
 func (l *Load) changeMutexes(c *scenario.Change) error {
 	if err := l.check(); err != nil {
 		return err
@@ -39,6 +40,9 @@ func (l *Load) changeMutexes(c *scenario.Change) error {
 		}
 	} else if tasks, err := l.matching(c); err == nil {
 		holders = tasks
+		for i := range meant {
+			meant[i] = slices.Contains(tasks, l.Mutexes[i].Held)
+		}
 		for _, i := range tasks {
 			for j := range l.Tasks[i].Ops {
 				if op := &l.Tasks[i].Ops[j]; op.Kind == OpLock {
@@ -61,9 +65,9 @@ func (l *Load) changeMutexes(c *scenario.Change) error {
 	return nil
 }
 
-// takesLock reports whether the task is seen to take a lock.
+// takesLock reports whether the task is seen to take a lock, or has one from the beginning on.
 func (l *Load) takesLock(i int) bool {
-	return slices.ContainsFunc(l.Tasks[i].Ops, func(op Op) bool { return op.Kind == OpLock })
+	return slices.ContainsFunc(l.Mutexes, func(m Mutex) bool { return m.Held == i }) || slices.ContainsFunc(l.Tasks[i].Ops, func(op Op) bool { return op.Kind == OpLock })
 }
 
 // changeHeld scales what task i does while it holds one of the mutexes, or lets it come after

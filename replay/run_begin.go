@@ -198,7 +198,12 @@ func (r *runner) locks() {
 		if !p.entered || p.task.Ops[0].Kind != OpLock {
 			continue
 		}
-		if mu := &r.mutexes[p.task.Ops[0].Ref]; mu.owner != nil && mu.owner != p {
+		switch mu := &r.mutexes[p.task.Ops[0].Ref]; mu.owner {
+		case p:
+		case nil: // a change has removed who held it
+			cpu := p.th.Task.CPU()
+			r.m.Interrupt(r.model(r.load.From), cpu, func() { r.m.Wake(cpu, p.th) })
+		default:
 			p.await(mu)
 		}
 	}
