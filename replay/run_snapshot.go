@@ -17,8 +17,12 @@ func (s *RunSource) Snapshot() *sysinfo.Snapshot {
 	}
 	out := *l.Snapshot
 	out.Kernel.Release = s.info.Kernel
-	out.Settings = slices.Clone(out.Settings)
+	out.Settings, out.Features = slices.Clone(out.Settings), slices.Clone(out.Features)
 	for _, v := range l.Values {
+		if i := slices.IndexFunc(out.Features, func(x sysinfo.Feature) bool { return x.Name == v.Name }); i >= 0 {
+			out.Features[i].On = v.To == "on"
+			continue
+		}
 		i := slices.IndexFunc(out.Settings, func(x sysinfo.Setting) bool { return x.Name == v.Name })
 		if i < 0 {
 			i, out.Settings = len(out.Settings), append(out.Settings, sysinfo.Setting{Name: v.Name})

@@ -17,10 +17,11 @@ func TestARunHasTheSnapshotOfTheRecordingAsChanged(t *testing.T) {
 	}
 	l.Snapshot = &sysinfo.Snapshot{
 		Settings: []sysinfo.Setting{{Name: "preempt", Value: "rt"}, {Name: "sched_rt_runtime_us", Value: "950000"}},
+		Features: []sysinfo.Feature{{Name: "HRTICK_DL"}, {Name: "RT_PUSH_IPI", On: true}},
 		Tasks: []sysinfo.Task{{PID: 1, Comm: "init", Policy: sysinfo.Other}, {PID: 100, Comm: "ctl", Policy: sysinfo.FIFO, Priority: 50, CGroup: "/x"},
 			{PID: 101, Comm: "hog", Policy: sysinfo.FIFO, Priority: 60}}}
 	c := l.Clone()
-	for _, text := range []string{"set sched_rt_runtime_us=-1", "task=ctl policy=other nice=3", "remove task=hog"} {
+	for _, text := range []string{"set sched_rt_runtime_us=-1 HRTICK_DL=on", "task=ctl policy=other nice=3", "remove task=hog"} {
 		if err := c.Change(text); err != nil {
 			t.Fatal(err)
 		}
@@ -31,11 +32,12 @@ func TestARunHasTheSnapshotOfTheRecordingAsChanged(t *testing.T) {
 	}
 	want := &sysinfo.Snapshot{Kernel: sysinfo.Kernel{Release: "6.1-rt-model"},
 		Settings: []sysinfo.Setting{{Name: "preempt", Value: "rt"}, {Name: "sched_rt_runtime_us", Value: "-1"}},
+		Features: []sysinfo.Feature{{Name: "HRTICK_DL", On: true}, {Name: "RT_PUSH_IPI", On: true}},
 		Tasks:    []sysinfo.Task{{PID: 1, Comm: "init", Policy: sysinfo.Other}, {PID: 100, Comm: "ctl", Policy: sysinfo.Other, Nice: 3, CGroup: "/x"}}}
 	if diff := cmp.Diff(want, src.Snapshot()); diff != "" {
 		t.Error(diff)
 	}
-	if v, _ := l.Snapshot.Setting("sched_rt_runtime_us"); v != "950000" || len(l.Snapshot.Tasks) != 3 {
+	if v, _ := l.Snapshot.Setting("sched_rt_runtime_us"); v != "950000" || len(l.Snapshot.Tasks) != 3 || l.Snapshot.Features[0].On {
 		t.Error("the recording's own snapshot was changed")
 	}
 }
