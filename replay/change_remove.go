@@ -1,7 +1,9 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/whylate/whylate/event"
@@ -37,7 +39,7 @@ func (l *Load) remove(c *scenario.Change) error {
 	for _, i := range found {
 		l.release(i, gone)
 	}
-	slices.SortStableFunc(l.posts, func(a, b timedPost) int { return int(min(1, max(-1, a.at-b.at))) })
+	slices.SortStableFunc(l.posts, func(a, b timedPost) int { return cmp.Compare(a.at, b.at) })
 	return nil
 }
 
@@ -45,6 +47,7 @@ func (l *Load) remove(c *scenario.Change) error {
 func (l *Load) release(i int, gone []bool) {
 	t := &l.Tasks[i]
 	name := l.Names.String(t.Comm)
+	woken := make(map[int]int64) // by task, how often
 	for j := range t.Ops {
 		op := &t.Ops[j]
 		if op.Kind != OpWake && op.Kind != OpFork || op.Ref < 0 || op.Ref >= len(gone) || gone[op.Ref] {
@@ -53,13 +56,16 @@ func (l *Load) release(i int, gone []bool) {
 		other := &l.Tasks[op.Ref]
 		if op.Kind == OpWake {
 			l.posts = append(l.posts, timedPost{op.At, op.Ref})
-			l.assume("removed_wakes", 1, fmt.Sprintf("%s is not there, and %s is woken all the same, when it was by it", name, l.Names.String(other.Comm)))
+			woken[op.Ref]++
 			continue
 		}
 		if len(other.Ops) > 0 {
 			other.Ops[0].At = max(other.Ops[0].At, op.At)
 		}
 		l.assume("removed_forks", 1, fmt.Sprintf("%s is not there, and %s comes all the same, when it was created by it", name, l.Names.String(other.Comm)))
+	}
+	for _, other := range slices.Sorted(maps.Keys(woken)) {
+		l.assume("removed_wakes", woken[other], fmt.Sprintf("%s is not there, and %s is woken all the same, when it was by it", name, l.Names.String(l.Tasks[other].Comm)))
 	}
 	for j := range l.Mutexes {
 		if l.Mutexes[j].Held == i {

@@ -143,7 +143,7 @@ func (c *classPairs) fidelity(name string) ClassFidelity {
 	slices.SortStableFunc(f.Long, func(a, b Pair) int {
 		aRecorded, aRun := a.Times()
 		bRecorded, bRun := b.Times()
-		return int(min(1, max(-1, max(bRecorded, bRun)-max(aRecorded, aRun))))
+		return cmp.Compare(max(bRecorded, bRun), max(aRecorded, aRun))
 	})
 	slices.Sort(c.recorded)
 	slices.Sort(c.run)

@@ -88,8 +88,8 @@ func (f *forcer) moved(ev *event.Event, t *forced) {
 		f.moves = append(f.moves, m)
 		f.sched.AskPush(ev.CPU, m.from, p, ev.CPU == m.from)
 		last := &f.moves[len(f.moves)-1]
-		if !last.done && ev.CPU == m.to {
-			return // it waits for the switch
+		if !last.done && ev.CPU == m.to && len(f.moves) <= mostForcedCPUs {
+			return // it waits for the switch; a CPU pulls no more than one task from each
 		}
 		m = *last
 		f.moves = f.moves[:len(f.moves)-1]
@@ -142,7 +142,7 @@ func (f *forcer) scoreMove(m *forcedMove, at event.CPU) {
 		model = f.chose(w.task)
 		model.From, model.CPU = w.from, w.to
 	}
-	f.miss(rank, Balance, at, r, model, nil, m.task.task)
+	f.miss(rank, Balance, at, r, model, m.task.task)
 }
 
 // longestOf reports whether nobody of the class waits longer where the task came from.

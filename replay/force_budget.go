@@ -56,7 +56,7 @@ func (f *forcer) stillRuns(ev *event.Event) {
 		row.undecide(why)
 	} else {
 		row.count(false, true)
-		f.miss(rank, ClassPick, c, Choice{Class: cur.ClassName()}, Choice{Class: "throttled"}, f.sched.Candidates(c), cur)
+		f.miss(rank, ClassPick, c, Choice{Class: cur.ClassName()}, Choice{Class: "throttled"}, cur)
 	}
 	if rank == sched.RankDL {
 		f.sched.ForceReplenish(cur)

@@ -182,6 +182,6 @@ func (f *forcer) decidePreempt(c event.CPU, yes bool) {
 			tasks = append(tasks, o.woken.task)
 		}
 		r.Preempt, m.Preempt = yes, model
-		f.miss(rank, Preempt, c, r, m, f.sched.Candidates(c), tasks...)
+		f.miss(rank, Preempt, c, r, m, tasks...)
 	}
 }

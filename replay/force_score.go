@@ -61,7 +61,7 @@ func (r *score) undecide(why string) {
 }
 
 // miss notes a decision of which the model thought otherwise.
-func (f *forcer) miss(rank int, typ string, c event.CPU, recorded, model Choice, d *sched.Decision, tasks ...*sched.Task) {
+func (f *forcer) miss(rank int, typ string, c event.CPU, recorded, model Choice, tasks ...*sched.Task) {
 	s := &f.scores
 	s.missed++
 	if s.told[rank] >= MostMisses {
@@ -70,8 +70,8 @@ func (f *forcer) miss(rank int, typ string, c event.CPU, recorded, model Choice,
 	s.told[rank]++
 	m := Miss{At: f.now, CPU: c, Class: rankNames[rank], Type: typ, Recorded: recorded, Model: model, Reason: f.reasonOf(rank, typ, c, tasks...)}
 	m.Text = reasonTexts[m.Reason]
-	if d != nil {
-		for _, o := range d.Candidates {
+	if typ != Placement && typ != Balance {
+		for _, o := range f.sched.Candidates(c).Candidates {
 			m.Candidates = append(m.Candidates, DecisionCandidate{o.Task.PID, o.Task.Comm, o.KeyName, o.Key})
 		}
 	}

@@ -106,7 +106,7 @@ func (f *forcer) pickClass(c event.CPU, prev, model *sched.Task, best int) *sche
 	default:
 		row.count(agree, want == best)
 		if !agree {
-			f.miss(best, ClassPick, c, Choice{Class: f.want.ClassName()}, Choice{Class: model.ClassName()}, f.sched.Candidates(c), f.want, model)
+			f.miss(best, ClassPick, c, Choice{Class: f.want.ClassName()}, Choice{Class: model.ClassName()}, f.want, model)
 		}
 	}
 	if agree {
@@ -188,7 +188,7 @@ func (f *forcer) pickTask(c event.CPU, prev, model *sched.Task) {
 	default:
 		row.count(agree, f.longest(c, rank, prev) == f.want)
 		if !agree {
-			f.miss(rank, Pick, c, f.chose(f.want), f.chose(model), f.sched.Candidates(c), f.want, model)
+			f.miss(rank, Pick, c, f.chose(f.want), f.chose(model), f.want, model)
 		}
 	}
 	f.followOrder(prev, model)

@@ -132,7 +132,7 @@ func (f *forcer) scorePlace(ev *event.Event, t *forced, fork bool) {
 	if t.placed != ev.Target {
 		r, m := f.chose(t.task), f.chose(t.task)
 		r.CPU, m.CPU = ev.Target, t.placed
-		f.miss(rank, Placement, ev.CPU, r, m, nil, t.task)
+		f.miss(rank, Placement, ev.CPU, r, m, t.task)
 	}
 }
 

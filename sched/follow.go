@@ -32,7 +32,6 @@ func (s *Sched) mayMove(p *Task, from, to *RQ) bool {
 // good and a counter that no event shows chose among them.
 func (s *Sched) AskPlace(from event.CPU, p *Task, fork bool) (c event.CPU, turn bool) {
 	s.begin(from)
-	s.tookTurn = false
 	start := p.wakeCPU
 	if fork {
 		start = from
@@ -50,7 +49,6 @@ func (s *Sched) TookTurn() bool { return s.tookTurn }
 // pull says that another CPU asked for it (RT_PUSH_IPI).
 func (s *Sched) AskPush(from, c event.CPU, p *Task, pull bool) {
 	s.begin(from)
-	s.tookTurn = false
 	switch rq := s.rqs[c]; p.class {
 	case rtClass:
 		s.pushRTTask(from, rq, pull)
@@ -62,7 +60,6 @@ func (s *Sched) AskPush(from, c event.CPU, p *Task, pull bool) {
 // AskPull lets c pull for the class of p, as far as the follower lets it.
 func (s *Sched) AskPull(c event.CPU, p *Task) {
 	s.begin(c)
-	s.tookTurn = false
 	switch rq := s.rqs[c]; p.class {
 	case rtClass:
 		s.pullRTTask(rq)

@@ -73,7 +73,7 @@ type Sched struct {
 	fairWait cpuMask // CPUs where fair tasks wait
 
 	follow   Follower        // who decides in place of the model; nil: nobody
-	tookTurn bool            // anyDistribute had a choice since AskPlace began
+	tookTurn bool            // anyDistribute had a choice since the operation began
 	decide   func(*Decision) // who wants to know of picks; nil: nobody
 	decision Decision        // that it is shown
 }
