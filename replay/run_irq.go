@@ -28,8 +28,8 @@ type sleepKey struct {
 // arriving is an arrival of a run; it is the handler of that interrupt.
 type arriving struct {
 	run      *runner
-	line     *Line
-	of       int // the index of line
+	irq      machine.Scripted
+	of       int // the index of its line
 	arrival  *Arrival
 	next     *arriving // of its line, in time; nil: none
 	follower *arriving // the softirq that is done at its end
@@ -46,19 +46,23 @@ func (r *runner) startLines() {
 	var all []*arriving
 	for i := range r.load.Lines {
 		l := &r.load.Lines[i]
+		arrivals := make([]arriving, len(l.Arrivals))
 		for j := range l.Arrivals {
 			if after := l.Arrivals[j].After; after != nil && after.Task >= 0 {
 				r.lines.after[sleepKey{after.Task, after.Slept}] = &starter{reached: event.NoTime}
 			}
-			all = append(all, &arriving{run: r, line: l, arrival: &l.Arrivals[j], of: i})
+			a := &arrivals[j]
+			*a = arriving{run: r, of: i, arrival: &l.Arrivals[j]}
+			a.irq = machine.Scripted{CPU: r.cpuOf(a.arrival), Number: l.Number, Name: l.Name, Softirq: l.Softirq, Handler: a}
+			all = append(all, a)
 		}
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].arrival.At < all[j].arrival.At })
 	onCPU := make([]*arriving, r.m.CPUs()) // the newest on each
 	first, newest := make([]*arriving, len(r.load.Lines)), make([]*arriving, len(r.load.Lines))
 	for _, a := range all {
-		before := onCPU[r.cpuOf(a.arrival)]
-		onCPU[r.cpuOf(a.arrival)] = a
+		before := onCPU[a.irq.CPU]
+		onCPU[a.irq.CPU] = a
 		switch {
 		case a.arrival.Follows && before != nil:
 			before.follower = a
@@ -130,9 +134,7 @@ func (r *runner) reaches(p *thread, op *Op) {
 }
 
 // raise raises the interrupt.
-func (a *arriving) raise(at event.Time) {
-	a.run.m.Raise(at, &machine.Scripted{CPU: a.run.cpuOf(a.arrival), Number: a.line.Number, Name: a.line.Name, Softirq: a.line.Softirq, Handler: a})
-}
+func (a *arriving) raise(at event.Time) { a.run.m.Raise(at, &a.irq) }
 
 // Next lets the handler work up to its next wake, which comes then.
 func (a *arriving) Next(_ *machine.Machine, c event.CPU) (event.Time, bool) {
