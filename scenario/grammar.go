@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/whylate/whylate/internal/nearest"
+	"github.com/whylate/whylate/sched"
 )
 
 // ChangeKind is what a Change changes.
@@ -141,7 +142,7 @@ func parsePatterned(kind ChangeKind, of, pattern string, words, known []string) 
 		}
 		c.Values = append(c.Values, Value{name, value})
 	}
-	if p, _ := c.value("policy"); kind == ChangeIRQ && strings.EqualFold(strings.TrimPrefix(p, "SCHED_"), "deadline") {
+	if kind == ChangeIRQ && c.Alter(sched.Attr{}).Policy == sched.Deadline {
 		return c, errors.New("the thread of an interrupt cannot be SCHED_DEADLINE")
 	}
 	return c, nil

@@ -53,7 +53,7 @@ func TestChangesAreReadAndPrinted(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", " ", `""`, "task=", "task=a", "task=[ nice=1", "task=a nice", "task=a =1", "task=a nice=20", "task=a prio=0", "task=a pi=on", "task=a policy=realtime",
-		"task=a work=0.5", "task=a work=outside", "task=a exit_normalize=fair", "irq=a exit_normalize=rt", "task=a work=×-1", `task="a nice=1`, "irq=14", "irq=14 policy=deadline", "irq=14 policy=SCHED_Deadline", "irq=14 work=×2", "mutex=m", "mutex=m pi=yes", "mutex=m held=×",
+		"task=a work=0.5", "task=a work=outside", "task=a exit_normalize=fair", "irq=a exit_normalize=rt", "task=a work=×-1", `task="a nice=1`, "irq=14", "irq=14 policy=deadline", "irq=14 policy=SCHED_Deadline", "irq=14 policy=sched_deadline", "irq=14 work=×2", "mutex=m", "mutex=m pi=yes", "mutex=m held=×",
 		"cgroup=/web", "cgroup= cpu.max=max", "set", "set HZ", "set NOTHING=1", "set HZ=100 250", "kernel=none", "kernel", "cpus=0", "cpus=4 5", "exit_teardown", "remove", "remove a",
 		"remove task=", "remove task=a task=b", "remove irq=14", "remove task=[", "nothing=1"} {
 		if c, err := scenario.ParseChange(bad); err == nil {
