@@ -70,7 +70,8 @@ func (p *printer) predictions(l *result.Late) {
 	p.confirmed(l.Advice[:most])
 }
 
-// confirmed prints how well predictions of these sorts were met by recordings made afterwards.
+// confirmed prints how well predictions of these sorts, committed before the changed machine was
+// recorded, were met.
 func (p *printer) confirmed(list []result.Advice) {
 	var parts []string
 	for i := range list {
@@ -84,7 +85,7 @@ func (p *printer) confirmed(list []result.Advice) {
 		}
 	}
 	if len(parts) > 0 {
-		p.line("        such predictions that a recording made later met within 10 %%: %s", strings.Join(parts, ", "))
+		p.line("        of waits predicted before they were recorded, within 10 %%: %s", strings.Join(parts, ", "))
 	}
 }
 

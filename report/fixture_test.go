@@ -99,7 +99,7 @@ func machineLate() []result.Late {
 		{Change: "task=ctl-loop policy=fifo prio=91", Command: "chrt -f -p 91 311", BeforeNS: 11_020_312, AfterNS: 24_000, ErrorNS: 330_600, Text: "ctl-loop at RT 91", Kind: "exit_teardown",
 			Harm: []result.Harm{{Comm: "audio", PID: 77, Class: "rt", Prio: 14, Percentile: 99, BeforeNS: 12_000, AfterNS: 412_000, MissesBefore: 1, MissesAfter: 3, Jobs: 2100},
 				{Comm: "build", PID: 900, Class: "fair", Prio: 125, Percentile: 99, BeforeNS: 900_000, AfterNS: 1_412_000}, {Comm: "cc1", PID: 901, Percentile: 99, AfterNS: 1}}},
-		{Change: "set exit_normalize=rt", BeforeNS: 11_020_312, AfterNS: 33_000, ErrorNS: 330_600, WorseNS: 812_000, Text: "kernel: exit_normalize=rt", Kind: "exit_teardown"},
+		{Change: "set exit_normalize=rt", BeforeNS: 11_020_312, AfterNS: 33_000, ErrorNS: 330_600, WorseNS: 812_000, Text: "a patched kernel: dying real-time tasks drop to SCHED_OTHER", Kind: "exit_teardown"},
 		{Change: "set fair_server_period_ns=100000000 fair_server_runtime_ns=5000000", Command: "for d in /sys/kernel/debug/sched/fair_server/cpu*; do echo 100000000 >$d/period; echo 5000000 >$d/runtime; done",
 			BeforeNS: 11_020_312, AfterNS: 5_000_000, ErrorNS: 330_600, Text: "the server's share in periods of 100 ms", Kind: "fair_server"},
 		{Change: "task=logger policy=other", Command: "chrt -o -p 0 5298", BeforeNS: 11_020_312, AfterNS: 31_000, ErrorNS: 330_600},

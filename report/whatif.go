@@ -177,6 +177,6 @@ func prediction(c *result.Changed) string {
 	if k == nil || k.Predictions == 0 {
 		return text + " None of this sort was compared with a recording of the changed machine yet."
 	}
-	return text + fmt.Sprintf(" Of %s of more than 1 ms that were predicted for changes of this sort (%s) and recorded afterwards %s within 10 %%; off by %s in the middle, by %s at p90.",
+	return text + fmt.Sprintf(" Of %s of more than 1 ms that were predicted for changes of this sort (%s) before they were recorded, %s within 10 %%; off by %s in the middle, by %s at p90.",
 		plural(int64(k.Predictions), "wait", "waits"), escape(k.Mechanism), plural(int64(k.Within), "was", "were"), percent(k.Median, 1000), percent(k.P90, 1000))
 }

@@ -111,7 +111,7 @@ func TestAdviceForWhoWaitsForADyingTask(t *testing.T) {
 	want := []result.Advice{
 		{Text: "logger drops to SCHED_OTHER before it exits", Change: "task=logger exit_normalize=rt", Command: "chrt -o -p 0 101   # before it exits"},
 		{Text: "ctl at RT 61", Change: "task=ctl policy=fifo prio=61", Command: "chrt -f -p 61 100"},
-		{Text: "kernel: exit_normalize=rt", Change: "set exit_normalize=rt"},
+		{Text: "a patched kernel: dying real-time tasks drop to SCHED_OTHER", Change: "set exit_normalize=rt"},
 	}
 	for i := range want {
 		want[i].Kind, want[i].BeforeNS, want[i].Harm, want[i].Confirmed = "exit_teardown", int64(19*ms), []result.Harm{}, confirmed([]string{"exit", "priority", "exit"}[i])

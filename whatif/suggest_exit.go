@@ -7,15 +7,15 @@ func suggestExit(a *asked) []Candidate {
 	if a.cause.PID < 0 {
 		return nil
 	}
-	how := "rt"
+	how, who := "rt", "dying real-time tasks"
 	if a.cause.Prio < 0 {
-		how = "all" // the other change forgets deadline tasks
+		how, who = "all", "dying tasks" // the other change forgets deadline tasks
 	}
 	list := []Candidate{{Text: a.cause.Comm + " drops to SCHED_OTHER before it exits",
 		Change: "task=" + a.holder() + " exit_normalize=" + how}}
 	if n := realTime(a.cause.Prio); n > 0 {
 		list = append(list, a.raised(n+1)...)
 	}
-	list = append(list, Candidate{Text: "kernel: exit_normalize=" + how, Change: "set exit_normalize=" + how})
+	list = append(list, Candidate{Text: "a patched kernel: " + who + " drop to SCHED_OTHER", Change: "set exit_normalize=" + how})
 	return append(list, a.apart()...)
 }
