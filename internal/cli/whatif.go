@@ -117,7 +117,12 @@ func askWhatif(cmd *cobra.Command, flags *whatifFlags, strict bool) question {
 		if err := someTask(o, len(r.Tasks)); err != nil {
 			return nil, err
 		}
-		if flags.trace != "" && r.Changes[0].Refused == "" {
+		switch {
+		case flags.trace == "":
+		case r.Changes[0].Refused != "":
+			r.Diagnostics = append(r.Diagnostics, result.Diagnostic{Kind: "not_written", Count: 1,
+				Text: fmt.Sprintf("%s is not written: there is no replay with a change that the kernel refuses", flags.trace)})
+		default:
 			changed, err := study.Changed(flags.changes)
 			if err != nil {
 				return nil, err
