@@ -52,7 +52,7 @@ func (l *Load) changeMutexes(c *scenario.Change) error {
 		}
 	}
 	if !slices.Contains(meant, true) {
-		return nearest.Unknown("lock of the trace", c.Pattern, append(known, "all"))
+		return nearest.Unknown("lock of the trace", c.Pattern, append(append(l.takers(), known...), "all"))
 	}
 	for i := range meant {
 		if on, ok := c.PI(); ok && meant[i] {
@@ -68,6 +68,17 @@ func (l *Load) changeMutexes(c *scenario.Change) error {
 // takesLock reports whether the task is seen to take a lock, or has one from the beginning on.
 func (l *Load) takesLock(i int) bool {
 	return slices.ContainsFunc(l.Mutexes, func(m Mutex) bool { return m.Held == i }) || slices.ContainsFunc(l.Tasks[i].Ops, func(op Op) bool { return op.Kind == OpLock })
+}
+
+// takers are the names of the tasks that are seen to take a lock.
+func (l *Load) takers() []string {
+	var names []string
+	for i := range l.Tasks {
+		if name := l.Names.String(l.Tasks[i].Comm); l.takesLock(i) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // changeHeld scales what task i does while it holds one of the mutexes, or lets it come after
