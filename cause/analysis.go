@@ -17,12 +17,13 @@ type Analysis struct {
 	snap *sysinfo.Snapshot // nil: the machine is not known
 	tick event.Time        // distance of two ticks, from the trace where it shows
 
-	throttled [][]window      // by CPU: RT throttling
-	served    [][]window      // by CPU: the fair server
-	quota     [][]window      // by CPU: idling that only a used-up quota explains, if a fair task is queued
-	gaps      []timeline.Span // of all CPUs together; only where groupsOf is there
-	groupsOf  [][]*quotaGroup // by task: groups that have a quota by the snapshot, the innermost first
-	exits     []event.Time    // by task: from when its last run is likely its exit
+	throttled  [][]window      // by CPU: RT throttling
+	served     [][]window      // by CPU: the fair server
+	quota      [][]window      // by CPU: idling that only a used-up quota explains, if a fair task is queued
+	chargeSums [][]int64       // by CPU: of the charges before each; made when they are needed in New
+	gaps       []timeline.Span // of all CPUs together; only where groupsOf is there
+	groupsOf   [][]*quotaGroup // by task: groups that have a quota by the snapshot, the innermost first
+	exits      []event.Time    // by task: from when its last run is likely its exit
 
 	rtPeriod  []timeline.Expiry // of sched_rt_period_timer, all CPUs, by time
 	cfsPeriod []timeline.Expiry // of the bandwidth timers of fair groups
@@ -47,7 +48,7 @@ const atOnce event.Time = 50_000
 // New looks over the whole trace. snap is the machine that recorded it, nil where that is not
 // known.
 func New(x *timeline.Index, snap *sysinfo.Snapshot) *Analysis {
-	a := &Analysis{x: x, snap: snap, throttled: make([][]window, len(x.CPUs)), served: make([][]window, len(x.CPUs)),
+	a := &Analysis{x: x, snap: snap, throttled: make([][]window, len(x.CPUs)), served: make([][]window, len(x.CPUs)), chargeSums: make([][]int64, len(x.CPUs)),
 		dlTimer: make([][]timeline.Expiry, len(x.CPUs))}
 	var ok bool
 	if a.wakeup, ok = x.Names.Lookup("hrtimer_wakeup"); !ok {

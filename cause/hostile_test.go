@@ -186,14 +186,24 @@ func TestLargeInputTakesLinearTime(t *testing.T) {
 	}
 	const n = 60_000
 	names := event.NewNames()
-	quotaTimer := names.Intern("sched_cfs_period_timer")
-	nested, snap := "", &sysinfo.Snapshot{}
+	quotaTimer, periodTimer := names.Intern("sched_cfs_period_timer"), names.Intern("sched_rt_period_timer")
+	nested, snap := "", &sysinfo.Snapshot{Settings: []sysinfo.Setting{{Name: "sched_rt_period_us", Value: "2147483647"}, {Name: "sched_rt_runtime_us", Value: "2147483000"}}}
 	for range 40 { // whoever runs is in all of them, and they are used up at once
 		nested += "/a"
 		snap.CGroups = append(snap.CGroups, sysinfo.CGroup{Path: nested, QuotaNS: 1, PeriodNS: 100_000_000})
 	}
 	for _, pid := range []int32{1, 2, 5, 9} {
 		snap.Tasks = append(snap.Tasks, sysinfo.Task{PID: pid, TGID: pid, Policy: sysinfo.Other, CGroup: nested})
+	}
+	throttles := func(i int, e *event.Event) { // ten events are 1 ms
+		e.Time *= 100
+		e.Task, e.Next, e.TaskPrio, e.NextPrio = 1, 2, 77, 120
+		switch {
+		case i%10 == 2:
+			e.Task, e.Next, e.TaskPrio, e.NextPrio = 2, 1, 120, 77
+		case i%10 > 0:
+			e.Kind, e.Next, e.Arg, e.Arg2 = event.SchedStatRuntime, event.NoPID, 100_000, 0
+		}
 	}
 	for name, make := range map[string]func(i int, e *event.Event){
 		"each switch is of a new task": func(i int, e *event.Event) {
@@ -224,6 +234,13 @@ func TestLargeInputTakesLinearTime(t *testing.T) {
 		"a boost in every event": func(i int, e *event.Event) {
 			e.Kind, e.Task, e.TaskPrio, e.NextPrio = event.SchedPISetprio, 5, 120, event.Prio(i%90)
 		},
+		"each period throttles, which makes a debt": func(i int, e *event.Event) {
+			throttles(i, e)
+			if i%10 == 1 {
+				e.Kind, e.Task, e.Next, e.Func = event.HrtimerExpireEntry, event.NoPID, event.NoPID, periodTimer
+			}
+		},
+		"a period without end throttles all the time": throttles,
 		"a gap in every event": func(i int, e *event.Event) {
 			e.Kind, e.From = event.Gap, e.Time-1
 			if i%2 == 1 {

@@ -147,16 +147,23 @@ func (a *Analysis) quietWindow(c event.CPU, runs []timeline.Run, i int) (window,
 // budgetOf bounds the runtime R that was used up at the start of w, of which sum was charged
 // since the period began at from. What is used beyond R, up to a tick, is a debt of the next
 // period; so over n periods one after the other that all ended dark, n·R < sum ≤ n·R + tick.
-func (a *Analysis) budgetOf(c event.CPU, w *window, from event.Time, sum int64) (least, most int64) {
+// A deadline task that had the CPU up to until goes on although R is used up: then 0 is the least.
+func (a *Analysis) budgetOf(c event.CPU, w *window, from, until event.Time, sum int64) (least, most int64) {
 	w.budgetFrom, w.periods = from, 1
+	since := from
 	if list := a.throttled[c]; len(list) > 0 {
 		// Of a quiet one nobody knows whether it was one.
 		if last := &list[len(list)-1]; last.ends == from && last.periods > 0 && !last.quiet {
 			w.budgetFrom, w.periods = last.budgetFrom, last.periods+1
-			_, sum = a.usage(c, w.budgetFrom, w.from)
+			w.deadline, since = last.deadline, last.until
+			sum = a.charged(c, w.budgetFrom, w.from)
 		}
 	}
-	return (sum - int64(a.tick)) / w.periods, sum / w.periods
+	w.until = until
+	if w.deadline = w.deadline || a.deadlineRan(c, since, until); !w.deadline {
+		least = (sum - int64(a.tick)) / w.periods
+	}
+	return least, sum / w.periods
 }
 
 // staysRealTime reports whether a task that became real-time in one of the runs was left on the
@@ -181,7 +188,7 @@ func (a *Analysis) blameBudget(c event.CPU, w *window, endSeen bool) {
 	}
 	// Only a real-time task finds out that the budget is used up: what a deadline task runs
 	// after the last of them is none of it.
-	until := a.lastRealTime(c, w.from)
+	until := a.lastRealTime(c, from, w.from)
 	users, sum := a.usage(c, from, until)
 	whole := len(timeline.Overlapping(a.x.CPUs[c].Gaps, from, w.from)) == 0
 	exact := len(users) > 0 && whole
@@ -195,10 +202,7 @@ func (a *Analysis) blameBudget(c event.CPU, w *window, endSeen bool) {
 	switch {
 	case began && exact && endSeen:
 		w.verdict = Proven
-		w.least, w.most = a.budgetOf(c, w, e.At, sum)
-		if a.deadlineRan(c, w.budgetFrom, until) {
-			w.least = 0 // it goes on although the budget is used up
-		}
+		w.least, w.most = a.budgetOf(c, w, e.At, until, sum)
 		a.compareBudget(c, w, until)
 	case began && whole && endSeen && a.fitsBudget(sum):
 		w.verdict = Proven
@@ -247,7 +251,7 @@ const mostDebts = 16
 func (a *Analysis) inDebt(c event.CPU, at, until event.Time, runtime int64) bool {
 	n := sort.Search(len(a.rtPeriod), func(i int) bool { return a.rtPeriod[i].At > at })
 	for k := 1; k <= mostDebts && n-k >= 0; k++ {
-		if _, sum := a.usage(c, a.rtPeriod[n-k].At, until); sum >= int64(k)*runtime {
+		if a.charged(c, a.rtPeriod[n-k].At, until) >= int64(k)*runtime {
 			return true
 		}
 	}
@@ -279,12 +283,15 @@ func (a *Analysis) saysBudget() string {
 	return fmt.Sprintf(" (of sched_rt_runtime_us %d in %d)", runtime/1000, period/1000)
 }
 
-// lastRealTime returns when a real-time task was last switched out on c at or before t, t if
-// none was.
-func (a *Analysis) lastRealTime(c event.CPU, t event.Time) event.Time {
+// lastRealTime returns when a real-time task was last switched out on c within (from, t], from if
+// none was, t if the trace has none before.
+func (a *Analysis) lastRealTime(c event.CPU, from, t event.Time) event.Time {
 	runs := a.x.CPUs[c].Runs
 	i := sort.Search(len(runs), func(i int) bool { return runs[i].End > t })
 	for i--; i >= 0; i-- {
+		if runs[i].End <= from {
+			return from
+		}
 		if a.realTime(&runs[i], runs[i].PrioOut) {
 			return runs[i].End
 		}

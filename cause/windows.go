@@ -29,6 +29,10 @@ type window struct {
 	// the next.
 	budgetFrom event.Time
 	periods    int64
+	// until is up to when what was used counts, deadline whether a deadline task had the CPU since
+	// budgetFrom.
+	until    event.Time
+	deadline bool
 	// least and most bound the runtime that was used up, where that is proven.
 	least, most int64
 }
@@ -70,7 +74,7 @@ func (a *Analysis) realTime(r *timeline.Run, prio event.Prio) bool {
 
 // windowsApart is how far the starts of two windows of one CPU must be apart. Budgets are
 // enforced at ticks, so real ones are; a damaged trace could have one in every switch, and
-// each looks back over a whole period.
+// each looks back over a whole period: of a long one they are the thousandth part of it.
 const windowsApart event.Time = 1_000_000
 
 // findWindows looks for the one pattern that both RT throttling and the fair server
@@ -78,14 +82,14 @@ const windowsApart event.Time = 1_000_000
 // events end a window: nobody knows what ran then.
 func (a *Analysis) findWindows(c event.CPU) {
 	runs := a.x.CPUs[c].Runs
-	last := event.NoTime
+	last, apart := event.NoTime, max(windowsApart, a.rtPeriodLength()/1000)
 	for i := 0; i+1 < len(runs); i++ {
 		prev, next := &runs[i], &runs[i+1]
 		if w, ok := a.quietWindow(c, runs, i); ok {
 			a.throttled[c] = append(a.throttled[c], w)
 			continue
 		}
-		if !a.makesWay(prev, next) && !a.passedRT(prev, next) || last != event.NoTime && prev.End-last < windowsApart {
+		if !a.makesWay(prev, next) && !a.passedRT(prev, next) || last != event.NoTime && prev.End-last < apart {
 			continue
 		}
 		last = prev.End
@@ -193,6 +197,25 @@ func (a *Analysis) usage(c event.CPU, from, to event.Time) (users []user, sum in
 		b.add(charges[i].Task, charges[i].NS)
 	}
 	return b.largestFirst(), b.sum
+}
+
+// charged is the sum of usage. It takes no time that grows with the stretch.
+func (a *Analysis) charged(c event.CPU, from, to event.Time) int64 {
+	if to <= from {
+		return 0
+	}
+	charges := a.x.CPUs[c].Charges
+	if sums := a.chargeSums[c]; len(sums) <= len(charges) {
+		sums = make([]int64, 1, len(charges)+1)
+		for i := range charges {
+			sums = append(sums, sums[i]+charges[i].NS)
+		}
+		a.chargeSums[c] = sums
+	}
+	before := func(t event.Time) int64 {
+		return a.chargeSums[c][sort.Search(len(charges), func(i int) bool { return charges[i].At > t })]
+	}
+	return before(to) - before(from)
 }
 
 // usageBySwitches sums the time that real-time and deadline tasks held c in (from, to].
