@@ -273,7 +273,7 @@ func (l *Load) changeCPUs(n int) {
 			}
 		}
 		for j := range t.Ops {
-			if op := &t.Ops[j]; op.Kind == OpCPUs {
+			if op := &t.Ops[j]; op.Kind == OpCPUs && op.CPUs != nil { // nil: all that there are
 				if op.CPUs = allowed(op.CPUs); len(op.CPUs) == 0 {
 					op.CPUs = []event.CPU{t.CPU}
 				}

@@ -201,3 +201,22 @@ func TestChangeOfAnInterruptsThread(t *testing.T) {
 		}
 	}
 }
+
+// TestWhoMayUseAllCPUsMayUseAllThatAreLeft: on fewer CPUs, from the same operation on.
+func TestWhoMayUseAllCPUsMayUseAllThatAreLeft(t *testing.T) {
+	l := contended()
+	l.CPUs = 4
+	l.Tasks[0].Ops = append(l.Tasks[0].Ops, Op{Kind: OpCPUs, By: Inferred}, Op{Kind: OpCPUs, CPUs: []event.CPU{1, 3}}, Op{Kind: OpCPUs, CPUs: []event.CPU{3}})
+	if err := l.Change("cpus=2"); err != nil {
+		t.Fatal(err)
+	}
+	var got [][]event.CPU
+	for _, op := range l.Tasks[0].Ops {
+		if op.Kind == OpCPUs {
+			got = append(got, op.CPUs)
+		}
+	}
+	if diff := cmp.Diff([][]event.CPU{nil, {1}, {0}}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
