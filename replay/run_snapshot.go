@@ -29,6 +29,12 @@ func (s *RunSource) Snapshot() *sysinfo.Snapshot {
 		}
 		out.Settings[i].Value = v.To
 	}
+	out.CPUs = slices.DeleteFunc(slices.Clone(out.CPUs), func(c sysinfo.CPU) bool { return int(c.CPU) >= l.CPUs })
+	for i := range out.CPUs {
+		if c := &out.CPUs[i]; c.FairServer != nil {
+			c.FairServer = s.server
+		}
+	}
 	byPID := make(map[event.PID]*Task, len(l.Tasks))
 	for i := range l.Tasks {
 		if t := &l.Tasks[i]; t.Begin != BeginNew {

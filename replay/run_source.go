@@ -5,13 +5,15 @@ import (
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/scenario"
+	"github.com/whylate/whylate/sysinfo"
 )
 
 // RunSource is the run of a load as a source of events, for who reads a file otherwise. Every
 // stream runs the model anew and yields the same events, on the clock of the trace.
 type RunSource struct {
-	load *Load
-	info event.Info
+	load   *Load
+	info   event.Info
+	server *sysinfo.FairServer // of each CPU; nil: the kernel of the run has none
 }
 
 // Source returns the run of the load as a source. The load must not be changed afterwards.
@@ -26,6 +28,9 @@ func (l *Load) Source() (*RunSource, error) {
 	s.info.CPUs = r.m.CPUs()
 	s.info.Resolution = 1
 	s.info.Events = scenario.Emitted(&r.setup.Machine)
+	if cfg := &r.setup.Machine.Sched; cfg.FairServerPeriod > 0 {
+		s.server = &sysinfo.FairServer{RuntimeNS: int64(cfg.FairServerRuntime), PeriodNS: int64(cfg.FairServerPeriod)}
+	}
 	if l.Info.Kernel == "" || l.kernelChanged {
 		s.info.Kernel = r.setup.Kernel.Release
 	}

@@ -42,6 +42,35 @@ func TestARunHasTheSnapshotOfTheRecordingAsChanged(t *testing.T) {
 	}
 }
 
+// TestARunHasTheCPUsAndServersOfItsKernel: those that a change took away are not in its snapshot.
+func TestARunHasTheCPUsAndServersOfItsKernel(t *testing.T) {
+	cpu := func(n int32, runtime int64) sysinfo.CPU {
+		return sysinfo.CPU{CPU: n, Online: true, FairServer: &sysinfo.FairServer{RuntimeNS: runtime, PeriodNS: 1_000_000_000}}
+	}
+	for _, c := range []struct {
+		change string
+		want   []sysinfo.CPU
+	}{
+		{"set fair_server_runtime_ns=80000000", []sysinfo.CPU{cpu(0, 80_000_000), cpu(1, 80_000_000)}},
+		{"cpus=1", []sysinfo.CPU{cpu(0, 50_000_000)}},
+		{"kernel=6.1", []sysinfo.CPU{{CPU: 0, Online: true}, {CPU: 1, Online: true}}},
+	} {
+		l := contended()
+		l.Kernel, l.CPUs = "6.12-rt", 2
+		l.Snapshot = &sysinfo.Snapshot{CPUs: []sysinfo.CPU{cpu(0, 50_000_000), cpu(1, 50_000_000)}}
+		if err := l.Change(c.change); err != nil {
+			t.Fatal(err)
+		}
+		src, err := l.Source()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, src.Snapshot().CPUs); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.change, diff)
+		}
+	}
+}
+
 func TestARunReadsLikeAFile(t *testing.T) {
 	l := handMade(
 		Task{Attr: fifo(50), Begin: BeginBlocked, Ops: []Op{{Kind: OpSleep, At: at(10 * ms)}, run(1 * ms), {Kind: OpSleep, At: at(30 * ms)}, run(1 * ms)}},
