@@ -139,3 +139,20 @@ func TestVerbs(t *testing.T) {
 	})
 	golden(t, "replay-nothing", func(w io.Writer) error { return Replay(w, &result.Replay{}, Options{}) })
 }
+
+// TestWhatIsSaidOfPredictions of one sort, of a sort that none was made of, and of several changes.
+func TestWhatIsSaidOfPredictions(t *testing.T) {
+	for _, c := range []struct {
+		changes   []string
+		confirmed *result.Confirmed
+		want      string
+	}{
+		{[]string{"a"}, &result.Confirmed{Mechanism: "exit", Predictions: 4, Within: 3}, "predicted for changes of this sort (exit) before they were recorded, 3 were within 10 %"},
+		{[]string{"a"}, nil, "None of this sort"},
+		{[]string{"a", "b"}, nil, "No prediction of several changes together"},
+	} {
+		if got := prediction(&result.Changed{Changes: c.changes, Confirmed: c.confirmed}); !strings.Contains(got, c.want) {
+			t.Errorf("%v, %v: %q, want %q", c.changes, c.confirmed, got, c.want)
+		}
+	}
+}

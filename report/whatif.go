@@ -174,6 +174,9 @@ func (p *printer) changedTasks(r *result.WhatIf, c *result.Changed) {
 func prediction(c *result.Changed) string {
 	text := "This is a prediction: the recorded load in a model of the scheduler, with the change made."
 	k := c.Confirmed
+	if k == nil && len(c.Changes) > 1 {
+		return text + " No prediction of several changes together is counted among those that were compared with a recording."
+	}
 	if k == nil || k.Predictions == 0 {
 		return text + " None of this sort was compared with a recording of the changed machine yet."
 	}
