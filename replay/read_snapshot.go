@@ -66,16 +66,17 @@ func (r *reader) setting(v scenario.Value) bool {
 	if slices.Contains(elsewhere, name) || !slices.ContainsFunc(scenario.Settings(), func(s scenario.Setting) bool { return s.Name == name }) {
 		return true
 	}
-	i := slices.IndexFunc(r.l.Values, func(v scenario.Value) bool { return v.Name == name })
-	if i >= 0 {
-		r.l.Values[i] = v // the snapshot knows better than what events seem to show
-		return true
+	values := slices.Clone(r.l.Values)
+	if i := slices.IndexFunc(values, func(v scenario.Value) bool { return v.Name == name }); i >= 0 {
+		values[i] = v // the snapshot knows better than what events seem to show
+	} else {
+		values = append(values, v)
 	}
-	p := scenario.Plan{Name: "replay", Kernel: r.l.Kernel, CPUs: r.l.CPUs, Values: append(slices.Clone(r.l.Values), v)}
+	p := scenario.Plan{Name: "replay", Kernel: r.l.Kernel, CPUs: r.l.CPUs, Values: values}
 	if _, err := p.Setup(); err != nil {
 		return false
 	}
-	r.l.Values = append(r.l.Values, v)
+	r.l.Values = values
 	return true
 }
 

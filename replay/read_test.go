@@ -12,6 +12,7 @@ import (
 	"github.com/whylate/whylate/latency"
 	"github.com/whylate/whylate/scenario"
 	"github.com/whylate/whylate/sched"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/timeline"
 	"github.com/whylate/whylate/trace"
 )
@@ -275,6 +276,25 @@ func TestSettingsThatShow(t *testing.T) {
 		if got != tt.value {
 			t.Errorf("%s: %s is %q, not %q", tt.file, tt.name, got, tt.value)
 		}
+	}
+}
+
+// TestSettingThatMakesNoSense: what the events show stays where the snapshot has something that no
+// kernel takes, and the load can run.
+func TestSettingThatMakesNoSense(t *testing.T) {
+	snap := &sysinfo.Snapshot{Settings: []sysinfo.Setting{{Name: "fair_server_runtime_ns", Value: "lots"}}}
+	l, err := Read(opened(t, filepath.FromSlash("../scenario/testdata/predicted/fair-100ms.dat")), Options{Snapshot: snap})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newRunner(l, func(*event.Event) {}); err != nil {
+		t.Error(err)
+	}
+	if want := (scenario.Value{Name: "fair_server_runtime_ns", To: "100000000"}); !slices.Contains(l.Values, want) {
+		t.Errorf("settings %v without %v", l.Values, want)
+	}
+	if !slices.ContainsFunc(l.Assumed, func(a Assumption) bool { return a.Kind == "setting_refused" && a.Count == 1 }) {
+		t.Errorf("assumed %v", l.Assumed)
 	}
 }
 
