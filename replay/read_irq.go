@@ -14,8 +14,9 @@ type lineReader struct {
 	r      *reader
 	tasks  []Task // as they are in the load
 	lines  []Line
-	known  map[lineKey]int   // looked up only
-	sleeps map[int][]sleepOp // by task, looked up only
+	known  map[lineKey]int       // looked up only
+	sleeps map[int][]sleepOp     // by task, looked up only
+	soonOn map[wakeOf]event.Time // see soon
 	asks   []ask
 	spans  [][]interrupt // by CPU, those of interrupts and softirqs in interrupt context, in order
 }

@@ -23,19 +23,13 @@ func (v *services) handOvers() {
 	if v.l.Thread < 0 {
 		return
 	}
-	on := make(map[event.Time]event.Time) // looked up only
-	r := v.q.r
-	for i := range r.waits {
-		if w := &r.waits[i].w; w.Key.Task == v.l.Thread && w.Key.Kind == latency.Wakeup && w.OnCPU != event.NoTime && w.OnCPU-w.Woken <= atOnce {
-			on[w.Woken] = w.OnCPU
-		}
-	}
+	r, on := v.q.r, v.q.soon()
 	for i := range v.over {
 		s, a := v.at(i), &v.l.Arrivals[i]
 		if s == nil || v.q.tasks[v.l.Thread].Ops[s.op].Kind == OpServed {
 			continue
 		}
-		began, short := on[s.woken]
+		began, short := on[wakeOf{v.l.Thread, s.woken}]
 		n := r.x.RunAt(a.CPU, s.woken)
 		if !short || n < 0 {
 			continue
@@ -45,6 +39,30 @@ func (v *services) handOvers() {
 			v.over[i] += r.l.HandOver - r.l.IdleHandOver
 		}
 	}
+}
+
+// wakeOf is a wake of a task.
+type wakeOf struct {
+	task int
+	at   event.Time
+}
+
+// soon says for the wakes of the threads of lines after which those soon had a CPU when that was.
+func (q *lineReader) soon() map[wakeOf]event.Time {
+	if q.soonOn != nil {
+		return q.soonOn
+	}
+	q.soonOn = make(map[wakeOf]event.Time)
+	thread := make(map[int]bool)
+	for i := range q.lines {
+		thread[q.lines[i].Thread] = true
+	}
+	for i := range q.r.waits {
+		if w := &q.r.waits[i].w; thread[w.Key.Task] && w.Key.Kind == latency.Wakeup && w.OnCPU != event.NoTime && w.OnCPU-w.Woken <= atOnce {
+			q.soonOn[wakeOf{w.Key.Task, w.Woken}] = w.OnCPU
+		}
+	}
+	return q.soonOn
 }
 
 // at is the sleep of the thread that arrival i ended, or its OpServed; nil: neither is seen.
