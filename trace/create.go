@@ -119,16 +119,13 @@ type created struct {
 	path   string
 	packed io.WriteCloser // nil without compression
 	file   *os.File
-	beside *sysinfo.Snapshot // for the sidecar of a text; nil: there will be none
+	snap   *sysinfo.Snapshot // inside, or in the sidecar of a text; nil: there will be none
 }
 
 // SetSnapshot keeps s for the place where the format has one.
 func (c *created) SetSnapshot(s *sysinfo.Snapshot) error {
-	err := c.Writer.SetSnapshot(s)
-	if c.isText() {
-		c.beside = s
-	}
-	if err != nil {
+	c.snap = s
+	if err := c.Writer.SetSnapshot(s); err != nil {
 		return fmt.Errorf("%s: %w", c.path, err)
 	}
 	return nil
@@ -153,8 +150,9 @@ func (c *created) Close() error {
 	if c.packed != nil {
 		err = errors.Join(err, c.packed.Close())
 	}
-	if c.isText() {
-		err = errors.Join(err, writeSidecar(c.path, c.beside))
+	// Beside a trace.dat with a snapshot inside nobody looks at one.
+	if c.isText() || c.snap == nil {
+		err = errors.Join(err, writeSidecar(c.path, c.snap))
 	}
 	if err = errors.Join(err, c.file.Close()); err != nil {
 		return fmt.Errorf("%s: %w", c.path, err)

@@ -119,3 +119,20 @@ func TestATextThatIsOverwrittenLosesItsSnapshot(t *testing.T) {
 		t.Errorf("there still is %+v", s)
 	}
 }
+
+// TestOldSidecar: the machine beside a trace that was overwritten is not taken for the new one's.
+func TestOldSidecar(t *testing.T) {
+	for _, name := range []string{"t.dat", "t.txt", "t.dat.gz"} {
+		path := filepath.Join(t.TempDir(), name)
+		beside(t, path, `{"schema": "whylate.sysinfo/1", "kernel": {"release": "6.1.0"}}`)
+		names := event.NewNames()
+		w, err := trace.Create(path, event.Info{CPUs: 4, Kernel: "6.1.0", Machine: "x86_64"}, names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeTo(t, w, allKinds(names))
+		if s, told := opened(t, path, nil); s != nil || told != "" {
+			t.Errorf("%s: %+v, %s", name, s, told)
+		}
+	}
+}
