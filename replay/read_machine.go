@@ -131,7 +131,7 @@ func (r *reader) rtBandwidth() {
 	case ok:
 		v := int64(roundest(event.Time(least), event.Time(most)))
 		if most-v <= int64(chargedLate) {
-			r.l.RTShort = 1000
+			r.l.RTShort = shortOfTick
 		}
 		set("sched_rt_runtime_us", v/1000)
 	case !r.a.Throttled() && r.mostRT() > 2*event.Time(usual)+r.l.Tick:
@@ -196,6 +196,10 @@ func (r *reader) fairServer() {
 
 // chargedLate is how long after the time of a tick the charge may come that it brings.
 const chargedLate event.Time = 10_000
+
+// shortOfTick is what is taken off a runtime that was used up at the very tick, less than any stretch of
+// work: in a run, where a charge takes no time, that tick finds it used up as the recorded one did.
+const shortOfTick event.Time = 1_000
 
 // mostRTWithin is the longest time that real-time and deadline tasks had a CPU within some stretch
 // of the given length.
