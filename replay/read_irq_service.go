@@ -81,15 +81,21 @@ func (v *services) woken(i int) []int {
 		return nil
 	}
 	ops := v.q.tasks[v.l.Thread].Ops
-	to := len(ops)
+	to, asleep := len(ops), false
 	if i+1 < len(v.l.Arrivals) {
 		if next := v.at(i + 1); next != nil {
 			to = next.op
+		} else {
+			asleep = true // it has no service of its own, so nothing else tells where this one ends
 		}
 	}
 	var woken []int
 	for n := s.op + 1; n < to; n++ {
-		if op := &ops[n]; op.Kind == OpWake {
+		op := &ops[n]
+		if asleep && op.Kind.Sleeps() {
+			break
+		}
+		if op.Kind == OpWake {
 			woken = append(woken, op.Ref)
 		}
 	}
