@@ -124,7 +124,7 @@ func (s *Series) Percentile(num, den int64) (ns int64, approximate bool) {
 	if s.count == 0 {
 		return 0, false
 	}
-	r := rank(num, den, s.count)
+	r := Rank(num, den, s.count)
 	if s.hist == nil {
 		if !s.sorted {
 			slices.Sort(s.waits)
@@ -140,9 +140,9 @@ func (s *Series) Percentile(num, den int64) (ns int64, approximate bool) {
 	return s.max, true
 }
 
-// rank returns ⌈num/den·n⌉ for n ≥ 1, held between 1 and n. The product can be larger
-// than 64 bits.
-func rank(num, den, n int64) int64 {
+// Rank is the nearest rank of the quantile num/den among n values in order of size, counted from
+// 1: ⌈num/den·n⌉ for n ≥ 1, held between 1 and n. The product can be larger than 64 bits.
+func Rank(num, den, n int64) int64 {
 	switch {
 	case num <= 0:
 		return 1

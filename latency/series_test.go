@@ -211,7 +211,7 @@ func hundred() []int64 {
 func TestRankOfProductsBeyond64Bits(t *testing.T) {
 	// ⌈(2^63−1)·999999999999 / 10¹²⌉, worked out with Python's integers.
 	const want = 9223372036845552435
-	if got := rank(999_999_999_999, 1_000_000_000_000, math.MaxInt64); got != want {
+	if got := Rank(999_999_999_999, 1_000_000_000_000, math.MaxInt64); got != want {
 		t.Errorf("rank = %d, want %d", got, want)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/latency"
 )
 
 // LongWait is from where on each wait is looked at by itself, in ns; of those below only the
@@ -160,9 +161,8 @@ func (c *classPairs) fidelity(name string) ClassFidelity {
 
 // percentile is the smallest value that perMille of the sorted list do not exceed; 0 of none.
 func percentile(sorted []event.Time, perMille int) event.Time {
-	n := len(sorted)
-	if n == 0 {
+	if len(sorted) == 0 {
 		return 0
 	}
-	return sorted[max(0, (n*perMille+999)/1000-1)]
+	return sorted[latency.Rank(int64(perMille), 1000, int64(len(sorted)))-1]
 }

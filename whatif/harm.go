@@ -162,9 +162,9 @@ func points(sorted []event.Time) result.Points {
 	return result.Points{Waits: int64(n), P50NS: int64(rank(sorted, 50)), P99NS: int64(rank(sorted, 99)), MaxNS: int64(sorted[n-1])}
 }
 
-// rank is the percentile by the nearest rank.
+// rank is the percentile of a list that is not empty.
 func rank(sorted []event.Time, percent int) event.Time {
-	return sorted[max(0, (len(sorted)*percent+99)/100-1)]
+	return sorted[latency.Rank(int64(percent), 100, int64(len(sorted)))-1]
 }
 
 // sums are the jobs of a task.

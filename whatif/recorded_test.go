@@ -9,38 +9,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/whylate/whylate/event"
-	"github.com/whylate/whylate/explain"
 	"github.com/whylate/whylate/internal/shared"
-	"github.com/whylate/whylate/replay"
 	"github.com/whylate/whylate/result"
-	"github.com/whylate/whylate/trace"
 )
 
 // advised explains a recording and advises its late waits.
 func advised(t *testing.T, name string) *result.Explain {
 	t.Helper()
-	src, err := trace.Open(shared.Path(t, "traces/"+name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer src.Close()
-	r, err := explain.Explain(src, explain.Options{From: event.NoTime, To: event.NoTime})
-	if err != nil {
-		t.Fatal(err)
-	}
-	load, err := replay.Read(src, replay.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := NewStudy(load)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := Advise(t.Context(), r, s, AdviceOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return adviceOn(t, shared.Path(t, "traces/"+name))
 }
 
 // mainKind is the kind of cause with the largest part in a wait.
