@@ -54,4 +54,7 @@ type Work struct {
 	Searched           int // CPUs or tasks looked at
 	Migrations         int
 	Switches           int
+	// Load tracking: updates of a sum that took place (1024 ns passed at least), the periods of
+	// 1024 units that ended in them, and the sums that decayed for that.
+	PeltUpdates, PeltPeriods, PeltDecays int
 }
