@@ -76,7 +76,7 @@ func (s *Sched) checkTask(p *Task) error {
 	case p.moving:
 		return fmt.Errorf("it is still on its way")
 	}
-	rt, dl, fair := p.rt.run.on, p.dl.queued(), p.se.node.in
+	rt, dl, fair := p.rt.run.on, p.dl.queued(), p.se.onRQ
 	in := p.class == rtClass && rt && !dl && !fair || p.class == dlClass && dl && !rt && !fair ||
 		p.class == fairClass && fair && !rt && !dl
 	none := !rt && !dl && !fair
@@ -128,8 +128,8 @@ func (rq *RQ) checkServer() error {
 	default:
 		return fmt.Errorf("active %v, throttled %v, armed %v, timer %v, queued %v", sv.active, d.throttled, sv.armed, sv.timer, d.queued())
 	}
-	if sv.armed && sv.running || rq.cfs.queue.n > 0 && d.dlRuntime > 0 && !sv.active {
-		return fmt.Errorf("active %v, armed %v, running %v, %d fair tasks", sv.active, sv.armed, sv.running, rq.cfs.queue.n)
+	if sv.armed && sv.running || rq.cfs.hNrRunning > 0 && d.dlRuntime > 0 && !sv.active {
+		return fmt.Errorf("active %v, armed %v, running %v, %d fair tasks", sv.active, sv.armed, sv.running, rq.cfs.hNrRunning)
 	}
 	return nil
 }
@@ -191,7 +191,7 @@ func (rq *RQ) count() (int, error) {
 	if rq.dl.nrRunning != dl {
 		return 0, fmt.Errorf("dl_nr_running %d, in the queue %d", rq.dl.nrRunning, dl)
 	}
-	fair, err := rq.cfs.queue.check(rq)
+	fair, err := rq.cfs.check()
 	switch {
 	case rq.rt.queued != (rt > 0 && !rq.rt.dark()):
 		return 0, fmt.Errorf("rt_queued is %v, throttled %v, %d tasks", rq.rt.queued, rq.rt.throttled, rt)

@@ -63,6 +63,8 @@ type Config struct {
 	// without.
 	TimerResolution event.Time
 
+	// Fair is what the fair class goes by.
+	Fair FairConfig
 	// FairPlaced: fair tasks go in the order of the places that SetFairPlace gives them,
 	// whatever their nice values. It is for loads of which the order is known, since they were
 	// recorded.
@@ -93,7 +95,7 @@ type Config struct {
 // DefaultConfig is a kernel as distributions build it: HZ=250, full preemption, RR slice
 // 100 ms, 95 % for deadline tasks.
 func DefaultConfig(cpus int) Config {
-	return Config{CPUs: cpus, Tick: 4_000_000, RRTimeslice: 25, DLBandwidth: 950_000 * bwUnit / 1_000_000}
+	return Config{CPUs: cpus, Tick: 4_000_000, RRTimeslice: 25, DLBandwidth: 950_000 * bwUnit / 1_000_000, Fair: DefaultFair(cpus)}
 }
 
 // bwUnit is a bandwidth of one CPU; BW_UNIT, 1 << BW_SHIFT.

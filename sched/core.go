@@ -18,8 +18,9 @@ func (s *Sched) NewTask(pid event.PID, comm event.Name, attr Attr, affinity []ev
 	p.rt.run.task, p.rt.push.task = p, p
 	p.rt.timeSlice = s.cfg.RRTimeslice
 	p.dl.init(p)
-	p.se.init(p)
-	p.se.weight = weightOf(&p.Attr)
+	p.se.initTask(p, &s.rqs[p.cpu].cfs)
+	p.se.load, p.se.slice = weightOf(&p.Attr), s.cfg.Fair.BaseSlice
+	s.initEntityLoad(&p.se)
 	if err := s.setScheduler(0, p, attr, true); err != nil {
 		return nil, err
 	}
@@ -33,6 +34,7 @@ func (s *Sched) WakeUpNewTask(from event.CPU, p *Task) Work {
 	if p.State != event.StateNew {
 		return s.work
 	}
+	s.taskForkFair(from, p)
 	p.State = event.StateRunnable
 	cpu := from
 	if !p.allowed(cpu) {
@@ -42,9 +44,13 @@ func (s *Sched) WakeUpNewTask(from event.CPU, p *Task) Work {
 	s.placeNew(p, s.selectTaskRQ(from, p, cpu, true))
 	rq := s.rqs[p.cpu]
 	s.updateRQClock(rq)
-	s.activateTask(rq, p, flagWakeup)
+	f := flagInitial
+	if p.class != fairClass {
+		f = flagWakeup
+	}
+	s.activateTask(rq, p, f)
 	s.emitWake(from, event.SchedWakeupNew, p)
-	s.wakeupPreempt(from, rq, p)
+	s.wakeupPreempt(from, rq, p, flagFork)
 	s.taskWoken(from, rq, p)
 	return s.work
 }
@@ -56,6 +62,7 @@ func (s *Sched) placeNew(p *Task, c event.CPU) {
 		s.rqs[c].dl.addThisBW(p.dl.bw())
 	}
 	p.cpu, p.wakeCPU = c, c
+	s.setTaskRQ(p, c)
 }
 
 // TryToWakeUp makes p runnable; try_to_wake_up(). It reports false for a task that was
@@ -102,7 +109,7 @@ func (s *Sched) ttwuRunnable(from event.CPU, p *Task) {
 	rq := s.rqs[p.cpu]
 	s.updateRQClock(rq)
 	if rq.curr != p {
-		s.wakeupPreempt(from, rq, p)
+		s.wakeupPreempt(from, rq, p, flagWakeup)
 	}
 	p.State = event.StateRunnable
 	s.emitWake(from, event.SchedWakeup, p)
@@ -113,8 +120,13 @@ func (s *Sched) ttwuRunnable(from event.CPU, p *Task) {
 
 // ttwuDoActivate is ttwu_do_activate(): the preemption is decided before the event.
 func (s *Sched) ttwuDoActivate(from event.CPU, rq *RQ, p *Task) {
-	s.activateTask(rq, p, flagWakeup)
-	s.wakeupPreempt(from, rq, p)
+	f := flagWakeup
+	if p.migrated {
+		f |= flagMigrated
+		p.migrated = false
+	}
+	s.activateTask(rq, p, f)
+	s.wakeupPreempt(from, rq, p, flagWakeup)
 	p.State = event.StateRunnable
 	s.emitWake(from, event.SchedWakeup, p)
 	s.taskWoken(from, rq, p)
@@ -186,12 +198,16 @@ func (s *Sched) setTaskCPU(at event.CPU, p *Task, c event.CPU) {
 	}
 	s.work.Migrations++
 	s.emitMigrate(at, p, c)
+	if p.class == fairClass {
+		s.migrateTaskRQFair(p, c)
+	}
 	p.cpu = c
+	s.setTaskRQ(p, c)
 }
 
 // wakeupPreempt decides whether p, newly in the queue, should have the CPU at once;
 // wakeup_preempt(), check_preempt_curr() before 6.8.
-func (s *Sched) wakeupPreempt(from event.CPU, rq *RQ, p *Task) {
+func (s *Sched) wakeupPreempt(from event.CPU, rq *RQ, p *Task, f flags) {
 	switch {
 	case p.class < rq.curr.class:
 		s.reschedCurr(from, rq)
@@ -201,7 +217,7 @@ func (s *Sched) wakeupPreempt(from event.CPU, rq *RQ, p *Task) {
 	case p.class == rtClass:
 		s.wakeupPreemptRT(from, rq, p)
 	case p.class == fairClass:
-		s.wakeupPreemptFair(from, rq, p)
+		s.wakeupPreemptFair(from, rq, p, f)
 	}
 }
 

@@ -58,9 +58,7 @@ func (s *Sched) fillDecision(rq *RQ, prev, next *Task) {
 			add(l.task, int64(l.prio), "prio")
 		}
 	}
-	for n := rq.cfs.queue.first; n != nil && len(d.Candidates) < MostCandidates; n = n.next() {
-		add(n.task, n.key, "vruntime")
-	}
+	s.fairCandidates(rq, next, add)
 }
 
 // ruleOf says by which rule its class picks a task.
@@ -84,4 +82,25 @@ func (s *Sched) ruleOf(rq *RQ, t *Task) string {
 // ClassName returns the class of a task as results spell it.
 func (p *Task) ClassName() string {
 	return [...]string{"stop", "dl", "rt", "fair", "idle"}[p.class]
+}
+
+// fairCandidates hands out the fair tasks: the current ones of all levels, which the timelines
+// do not have, where the class would choose them.
+func (s *Sched) fairCandidates(rq *RQ, next *Task, add func(*Task, int64, string) bool) {
+	if len(s.decision.Candidates) >= MostCandidates {
+		return
+	}
+	name := "vruntime"
+	key := func(p *Task) int64 { return p.se.vruntime }
+	if s.cfg.Fair.EEVDF && !s.cfg.FairPlaced {
+		name, key = "virtual_deadline", func(p *Task) int64 { return p.se.deadline }
+	}
+	curr := rq.curr
+	if next.class == fairClass && next.se.onRQ && !add(next, key(next), name) {
+		return
+	}
+	if curr != next && curr.class == fairClass && curr.se.onRQ && curr.onCPU && !curr.se.node.in && !add(curr, key(curr), name) {
+		return
+	}
+	rq.cfs.eachWaiting(func(p *Task) bool { return p == next || p == curr && !p.se.node.in || add(p, key(p), name) })
 }

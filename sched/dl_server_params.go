@@ -84,7 +84,7 @@ func (s *Sched) SetFairServer(from, c event.CPU, runtime, period event.Time) (Wo
 		s.addTotalBW(d.dlBW - old)
 		s.serversBW += d.dlBW - old
 	}
-	if rq.cfs.queue.n > 0 {
+	if rq.cfs.hNrRunning > 0 {
 		s.dlServerStart(rq)
 	}
 	return s.work, err

@@ -2,175 +2,295 @@ package sched
 
 import "github.com/whylate/whylate/event"
 
-// This file is a stand-in for the fair class: a plain weighted virtual run time, the
-// least of which runs next and is preempted at ticks. It is no kernel's rule. Shares are
-// right in the long run and no CPU idles while a fair task waits that it could run;
-// latencies of fair tasks are not the kernel's. With Config.FairPlaced the host says where each
-// task stands, and that lies in vruntime.
+// This file is the fair class as the core sees it; fair_sched_class. Its tasks stand in queues
+// of their groups, a group in the queue of the group above, and the queue of the CPU is the
+// root (cfsRQ, schedEntity). CFS chooses by fair_cfs.go, EEVDF by fair_eevdf.go.
 
-// fairEntity is the part of a task that the fair class owns; sched_entity.
-type fairEntity struct {
-	node     node
-	vruntime int64
-	weight   int64
-	placed   bool // vruntime is a place that SetFairPlace gave it
-}
-
-func (se *fairEntity) init(p *Task) { se.node.task = p }
-
-// fairRQ is cfs_rq. The current task stays in the queue.
-type fairRQ struct {
-	queue       tree // by vruntime
-	movable     int  // tasks in queue that may use other CPUs too
-	minVruntime int64
-}
-
-// nice0 is the weight of nice 0; NICE_0_LOAD.
-const nice0 int64 = 1024
-
-// weightOf is the weight of a nice value: each step changes it by a quarter, as
-// sched_prio_to_weight does, computed instead of copied.
-func weightOf(a *Attr) int64 {
-	if a.Policy == Idle {
-		return 3
+// enqueueTaskFair is enqueue_task_fair(): p comes into its queue, and each group that was
+// empty into the one above.
+func (s *Sched) enqueueTaskFair(rq *RQ, p *Task, f flags) {
+	if f&flagDelayed != 0 {
+		s.requeueDelayedEntity(rq, &p.se)
+		return
 	}
-	w := nice0 << 20
-	for n := a.Nice; n > 0; n-- {
-		w = w * 4 / 5
-	}
-	for n := a.Nice; n < 0; n++ {
-		w = w * 5 / 4
-	}
-	return max(1, (w+1<<19)>>20)
-}
-
-// enqueueTaskFair gives p its place: not before the others, whatever it has saved.
-func (s *Sched) enqueueTaskFair(rq *RQ, p *Task, _ flags) {
-	if !p.se.placed {
-		if p.moving {
-			p.se.vruntime += rq.cfs.minVruntime
-		}
-		least := rq.cfs.minVruntime
-		if s.cfg.FairPlaced {
-			least -= fairSlice // who sleeps much comes soon
-		}
-		p.se.vruntime = max(p.se.vruntime, least)
-	}
+	was := rq.cfs.hNrRunning
+	s.utilEstEnqueue(rq, p)
 	if p.nrAllowed > 1 {
-		rq.cfs.movable++
+		rq.movable++
 	}
-	rq.cfs.queue.insert(&p.se.node, p.se.vruntime)
-	if rq.cfs.queue.n == 1 {
+	idle := p.se.isIdle()
+	throttled := false
+	se := &p.se
+	for ; se != nil; se = se.parent {
+		if se.onRQ {
+			if !se.delayed {
+				break
+			}
+			s.requeueDelayedEntity(rq, se)
+			break
+		}
+		cfs := se.cfsRQ
+		s.enqueueEntity(cfs, se, f)
+		if throttled = s.countTask(cfs, &idle, 1); throttled {
+			break
+		}
+		f = flagWakeup
+	}
+	if !throttled {
+		for ; se != nil; se = se.parent {
+			cfs := se.cfsRQ
+			s.updateLoadAvg(cfs, se, updateTG)
+			s.updateCfsGroup(se)
+			if throttled = s.countTask(cfs, &idle, 1); throttled {
+				break
+			}
+		}
+	}
+	if !throttled {
+		s.fairCame(rq, was)
+		s.addNrRunning(rq)
+	}
+	s.fairWaits(rq)
+}
+
+// fairCame starts the fair server if the CPU had no fair task before.
+func (s *Sched) fairCame(rq *RQ, was int) {
+	if was == 0 && rq.cfs.hNrRunning > 0 {
 		if rq.nrRunning == 0 {
 			s.dlServerUpdateIdle(rq, rq.curr)
 		}
 		s.dlServerStart(rq)
 	}
-	s.addNrRunning(rq)
-	s.fairWaits(rq)
 }
 
-func (s *Sched) dequeueTaskFair(rq *RQ, p *Task, _ flags) {
-	s.updateCurrFair(rq)
-	rq.cfs.queue.remove(&p.se.node)
+// countTask counts n tasks that came into cfs or below, or left; idle says whether they are
+// idle there. It reports whether cfs is throttled, so that nothing above knows of them.
+func (s *Sched) countTask(cfs *cfsRQ, idle *bool, n int) (throttled bool) {
+	cfs.hNrRunning += n
+	if cfs.idle {
+		*idle = true
+	}
+	if *idle {
+		cfs.idleHNr += n
+	}
+	return cfs.throttled
+}
+
+// dequeueTaskFair is dequeue_task_fair(). It reports false if p sleeps and stays in the queue
+// until its lag is paid.
+func (s *Sched) dequeueTaskFair(rq *RQ, p *Task, f flags) bool {
+	s.utilEstDequeue(rq, p)
+	left := s.dequeueEntities(rq, &p.se, f)
+	s.utilEstUpdate(rq, p, f&flagSleep != 0)
+	if !left {
+		return false
+	}
 	if p.nrAllowed > 1 {
-		rq.cfs.movable--
+		rq.movable--
 	}
-	if p.moving && !p.se.placed {
-		p.se.vruntime -= rq.cfs.minVruntime
-	}
-	s.subNrRunning(rq)
 	s.fairWaits(rq)
+	return true
 }
 
-// fairWaits notes whether fair tasks wait on rq that could run elsewhere.
-func (s *Sched) fairWaits(rq *RQ) {
-	waiting := rq.cfs.movable
-	if c := rq.curr; c.class == fairClass && c.se.node.in && c.nrAllowed > 1 {
-		waiting--
+// dequeueEntities takes the task of se out of its queue, and groups that it leaves empty out of
+// theirs; dequeue_entities().
+func (s *Sched) dequeueEntities(rq *RQ, se *schedEntity, f flags) bool {
+	sleep, idle, throttled := f&flagSleep != 0, se.isIdle(), false
+	for ; se != nil; se = se.parent {
+		cfs := se.cfsRQ
+		if !s.dequeueEntity(cfs, se, f) {
+			if se.task != nil {
+				return false
+			}
+			break
+		}
+		if throttled = s.countTask(cfs, &idle, -1); throttled {
+			break
+		}
+		if cfs.load.weight != 0 {
+			se = se.parent
+			if sleep && se != nil && !s.throttledHierarchy(cfs) {
+				s.setNextBuddy(se)
+			}
+			break
+		}
+		f |= flagSleep
+		f &^= flagDelayed | flagSpecial
 	}
-	s.fairWait.put(rq.cpu, waiting > 0)
+	if !throttled {
+		for ; se != nil; se = se.parent {
+			cfs := se.cfsRQ
+			s.updateLoadAvg(cfs, se, updateTG)
+			s.updateCfsGroup(se)
+			if throttled = s.countTask(cfs, &idle, -1); throttled {
+				break
+			}
+		}
+	}
+	if !throttled {
+		s.subNrRunning(rq)
+	}
+	return true
 }
 
-// updateCurrFair charges the current fair task and returns what it has run since the last
-// time.
+// updateCurrFair charges the current fair task, at its own level, and returns what it has run
+// since the last time; update_curr_fair().
 func (s *Sched) updateCurrFair(rq *RQ) event.Time {
 	p := rq.curr
 	if p.class != fairClass {
 		return 0
 	}
-	delta := s.charge(rq, p)
-	if delta <= 0 {
-		return 0
-	}
-	if s.cfg.FairPlaced {
-		p.se.vruntime += int64(delta)
-	} else {
-		p.se.vruntime += int64(delta) * nice0 / max(p.se.weight, 1)
-	}
-	if p.se.node.in {
-		rq.cfs.queue.raise(&p.se.node, p.se.vruntime)
-		rq.cfs.minVruntime = max(rq.cfs.minVruntime, rq.cfs.queue.first.key)
-	}
-	s.emitRuntime(rq.cpu, p, delta, p.se.vruntime)
-	s.dlServerUpdate(rq, delta)
-	return delta
+	return s.updateCurr(p.se.cfsRQ)
 }
 
-// selectTaskRQFair takes the CPU where p was if it is idle, else the next idle one, else
-// for a new task the one with the fewest tasks.
-func (s *Sched) selectTaskRQFair(_ event.CPU, p *Task, cpu event.CPU, fork bool) event.CPU {
-	s.work.Searched++
-	if s.idle.has(cpu) && p.mask.has(cpu) {
-		return cpu
-	}
-	c := s.idle.nextAnd(p.mask, cpu+1)
-	if c == event.NoCPU {
-		c = s.idle.nextAnd(p.mask, 0)
-	}
-	switch {
-	case c != event.NoCPU:
-		return c
-	case !fork:
-		return cpu
-	}
-	best := cpu
-	for c := p.mask.first(); c != event.NoCPU; c = p.mask.next(c + 1) {
-		s.work.Searched++
-		if s.rqs[c].nrRunning < s.rqs[best].nrRunning {
-			best = c
+// pickTaskFair returns the fair task that should run next, nil for none; pick_task_fair().
+func (s *Sched) pickTaskFair(rq *RQ) *Task {
+	for {
+		if rq.cfs.nrRunning == 0 {
+			return nil
+		}
+		if p := s.pickDown(&rq.cfs); p != nil {
+			return p
 		}
 	}
-	return best
 }
 
-// fairSlice is how far the current task may run ahead before another gets its turn, and
-// a third of it how far a woken one must be behind to preempt at once.
-const fairSlice int64 = 3_000_000
-
-func (s *Sched) wakeupPreemptFair(from event.CPU, rq *RQ, p *Task) {
-	s.updateCurrFair(rq)
-	switch ahead := rq.curr.se.vruntime - p.se.vruntime; {
-	case s.cfg.FairPlaced && ahead > 0:
-		s.reschedCurrLazy(from, rq)
-	case p.Attr.Policy == Normal && ahead > fairSlice/3:
-		s.reschedCurrLazy(from, rq)
+// pickDown picks from cfs downwards. nil: something has changed, so that it has to begin anew.
+func (s *Sched) pickDown(cfs *cfsRQ) *Task {
+	for {
+		curr := cfs.curr
+		if curr != nil {
+			if curr.onRQ {
+				s.updateCurr(cfs)
+			} else {
+				curr = nil
+			}
+			if s.checkCfsRQRuntime(cfs) {
+				return nil
+			}
+		}
+		se := s.pickNextEntity(cfs, curr)
+		if se == nil {
+			return nil
+		}
+		if se.task != nil {
+			return se.task
+		}
+		cfs = se.myQ
 	}
 }
 
-func (s *Sched) taskTickFair(rq *RQ, p *Task) {
-	s.updateCurrFair(rq)
-	if rq.cfs.queue.n > 1 && p.se.vruntime-rq.cfs.queue.first.key >= fairSlice {
-		s.reschedCurrLazy(rq.cpu, rq)
+// pickNextEntity is pick_next_entity().
+func (s *Sched) pickNextEntity(cfs *cfsRQ, curr *schedEntity) *schedEntity {
+	switch {
+	case s.cfg.FairPlaced:
+		return pickPlaced(cfs, curr)
+	case s.cfg.Fair.EEVDF:
+		return s.pickEEVDF(cfs)
 	}
+	return s.pickCFS(cfs, curr)
+}
+
+// putPrevTaskFair is put_prev_task_fair(): every level puts its current entity back.
+func (s *Sched) putPrevTaskFair(rq *RQ, p *Task) {
+	for se := &p.se; se != nil; se = se.parent {
+		if s.putPrevEntity(se.cfsRQ, se) == 0 && se.task != nil && se.onRQ {
+			s.dlServerLeft(rq)
+		}
+	}
+	s.fairWait.put(rq.cpu, rq.movable > 0)
+}
+
+// setNextTaskFair is set_next_task_fair(): every level makes its entity the current one.
+func (s *Sched) setNextTaskFair(rq *RQ, p *Task, first bool) {
+	for se := &p.se; se != nil; se = se.parent {
+		s.setNextEntity(se.cfsRQ, se)
+		s.accountCfsRQRuntime(se.cfsRQ, 0)
+	}
+	s.nextIsFair(rq, p, first)
+}
+
+// switchFair puts prev back and makes next current, both fair, up to the group that both
+// belong to; the end of pick_next_task_fair().
+func (s *Sched) switchFair(rq *RQ, prev, next *Task) {
+	if prev != next {
+		se, pse := &next.se, &prev.se
+		for se.cfsRQ != pse.cfsRQ {
+			d, pd := se.depth, pse.depth
+			if d <= pd {
+				s.putPrevEntity(pse.cfsRQ, pse)
+				pse = pse.parent
+			}
+			if d >= pd {
+				s.setNextEntity(se.cfsRQ, se)
+				se = se.parent
+			}
+		}
+		s.putPrevEntity(pse.cfsRQ, pse)
+		s.setNextEntity(se.cfsRQ, se)
+		s.dlServerLeft(rq)
+	}
+	s.nextIsFair(rq, next, true)
+}
+
+// nextIsFair is what is left to do when p has become current; first: it was picked.
+func (s *Sched) nextIsFair(rq *RQ, p *Task, first bool) {
+	if p.se.onRQ {
+		rq.unlinkTask(p)
+		rq.linkTask(p)
+	}
+	s.fairWaits(rq)
+	if first && s.cfg.HRTick && rq.cfs.hNrRunning > 1 {
+		s.hrtickStartFair(rq, p)
+	}
+}
+
+// taskTickFair is task_tick_fair(); queued: it is an hrtick.
+func (s *Sched) taskTickFair(rq *RQ, p *Task, queued bool) {
+	if s.cfg.FairPlaced {
+		s.tickPlaced(rq, p)
+		return
+	}
+	for se := &p.se; se != nil; se = se.parent {
+		s.entityTick(se.cfsRQ, se, queued)
+	}
+}
+
+// wakeupPreemptFair is check_preempt_wakeup_fair(), check_preempt_wakeup() before 6.8.
+func (s *Sched) wakeupPreemptFair(from event.CPU, rq *RQ, p *Task, f flags) {
+	curr := rq.curr
+	switch {
+	case s.cfg.FairPlaced:
+		s.wakeupPreemptPlaced(from, rq, p)
+	case curr == p || s.throttledHierarchy(p.se.cfsRQ):
+	case s.cfg.Fair.EEVDF:
+		s.wakeupPreemptEEVDF(from, rq, p, f)
+	default:
+		s.wakeupPreemptCFS(from, rq, p, f)
+	}
+}
+
+// findMatchingSE goes up from both entities to two that stand in one queue;
+// find_matching_se().
+func findMatchingSE(a, b *schedEntity) (*schedEntity, *schedEntity) {
+	for a.depth > b.depth {
+		a = a.parent
+	}
+	for b.depth > a.depth {
+		b = b.parent
+	}
+	for a.cfsRQ != b.cfsRQ {
+		a, b = a.parent, b.parent
+	}
+	return a, b
 }
 
 // prioChangedFair is prio_changed_fair().
 func (s *Sched) prioChangedFair(from event.CPU, rq *RQ, p *Task, old event.Prio) {
 	switch {
-	case !p.onRQ || rq.cfs.queue.n == 1:
+	case !p.onRQ || rq.cfs.nrRunning == 1:
 	case rq.curr != p:
-		s.wakeupPreempt(from, rq, p)
+		s.wakeupPreempt(from, rq, p, 0)
 	case p.prio > old:
 		s.reschedCurr(from, rq)
 	}
@@ -178,92 +298,29 @@ func (s *Sched) prioChangedFair(from event.CPU, rq *RQ, p *Task, old event.Prio)
 
 // switchedToFair is switched_to_fair(): who was current as something better makes way.
 func (s *Sched) switchedToFair(from event.CPU, rq *RQ, p *Task) {
+	s.attachTask(rq, p)
 	switch {
 	case !p.onRQ:
 	case rq.curr == p:
 		s.reschedCurr(from, rq)
 	default:
-		s.wakeupPreempt(from, rq, p)
+		s.wakeupPreempt(from, rq, p, 0)
 	}
 }
 
-func (s *Sched) yieldTaskFair(rq *RQ) {
-	s.updateCurrFair(rq)
-	se := &rq.curr.se
-	if last := rq.cfs.queue.last(); se.node.in && last != &se.node {
-		se.vruntime = last.key
-		rq.cfs.queue.raise(&se.node, se.vruntime)
-	}
-}
+// switchedFromFair is switched_from_fair().
+func (s *Sched) switchedFromFair(rq *RQ, p *Task) { s.detachTask(rq, p) }
 
-// putPrevTaskFair counts the task that leaves among those that wait.
-func (s *Sched) putPrevTaskFair(rq *RQ, p *Task) {
-	if s.updateCurrFair(rq) == 0 && p.se.node.in {
-		s.dlServerLeft(rq)
+// eachWaiting calls f for the waiting tasks of cfs and below, those that are likely to run
+// soon first, until it returns false.
+func (cfs *cfsRQ) eachWaiting(f func(*Task) bool) bool {
+	if c := cfs.curr; c != nil && c.myQ != nil && !c.myQ.eachWaiting(f) {
+		return false
 	}
-	s.fairWait.put(rq.cpu, rq.cfs.movable > 0)
-}
-
-// setNextTaskFair starts an hrtick for the end of p's turn where others wait.
-func (s *Sched) setNextTaskFair(rq *RQ, p *Task, first bool) {
-	movable, waiting := rq.cfs.movable, rq.cfs.queue.n
-	if p.se.node.in {
-		if waiting--; p.nrAllowed > 1 {
-			movable--
+	for n := cfs.timeline.first; n != nil; n = n.next() {
+		if n.task != nil && !f(n.task) || n.task == nil && !n.se.myQ.eachWaiting(f) {
+			return false
 		}
 	}
-	s.fairWait.put(rq.cpu, movable > 0)
-	if first && waiting > 0 && s.cfg.HRTick {
-		left := fairSlice + rq.cfs.queue.first.key - p.se.vruntime
-		s.startHRTick(rq, event.Time(left*p.se.weight/nice0))
-	}
-}
-
-// mostTried bounds how many waiting tasks are looked at for one that may move.
-const mostTried = 256
-
-// newidleBalance looks for a waiting fair task for a CPU that would go idle, on the CPUs
-// that follow it, and reports whether it found one.
-func (s *Sched) newidleBalance(rq *RQ) bool {
-	tried := 0
-	for _, from := range [...]event.CPU{rq.cpu + 1, 0} {
-		for c := s.fairWait.next(from); c != event.NoCPU && tried < mostTried; c = s.fairWait.next(c + 1) {
-			src := s.rqs[c]
-			if src == rq {
-				continue
-			}
-			for n := src.cfs.queue.first; n != nil && tried < mostTried; n = n.next() {
-				tried++
-				if p := n.task; !p.onCPU && p.migrateDisabled == 0 && p.mask.has(rq.cpu) && s.mayMove(p, src, rq) {
-					s.work.Searched += tried
-					s.moveQueued(rq.cpu, src, rq, p)
-					return true
-				}
-			}
-		}
-	}
-	s.work.Searched += tried
-	return false
-}
-
-// kickIdle sends a waiting fair task of rq to an idle CPU, at a tick; what the kernel's
-// idle load balancer would do.
-func (s *Sched) kickIdle(rq *RQ) {
-	if !s.fairWait.has(rq.cpu) || s.idle.empty() {
-		return
-	}
-	tried := 0
-	for n := rq.cfs.queue.first; n != nil && tried < mostTried; n = n.next() {
-		tried++
-		p := n.task
-		if p.onCPU || p.migrateDisabled > 0 {
-			continue
-		}
-		if c := s.idle.nextAnd(p.mask, 0); c != event.NoCPU && s.mayMove(p, rq, s.rqs[c]) {
-			s.moveQueued(rq.cpu, rq, s.rqs[c], p)
-			s.reschedCurr(rq.cpu, s.rqs[c])
-			break
-		}
-	}
-	s.work.Searched += tried
+	return true
 }

@@ -120,7 +120,11 @@ func (s *Sched) ForceCPU(p *Task, c event.CPU) {
 		if !p.dl.uncounted {
 			s.migrateWoken(p) // the next wake counts its bandwidth there
 		}
+		if p.class == fairClass {
+			s.migrateTaskRQFair(p, c)
+		}
 		p.cpu, p.wakeCPU = c, c
+		s.setTaskRQ(p, c)
 	}
 }
 
@@ -163,7 +167,7 @@ func (s *Sched) ForceMove(at event.CPU, p *Task, c event.CPU) {
 func (s *Sched) ForceCheck(at event.CPU, p *Task) {
 	if p.onRQ && !p.onCPU {
 		s.begin(at)
-		s.wakeupPreempt(at, s.rqs[p.cpu], p)
+		s.wakeupPreempt(at, s.rqs[p.cpu], p, flagWakeup)
 	}
 }
 
@@ -200,7 +204,7 @@ func (s *Sched) ForceRTPeriod() { s.rtBW.expires = s.host.Now() }
 // Serves reports whether the fair server of c would choose what runs next.
 func (s *Sched) Serves(c event.CPU) bool {
 	rq := s.rqs[c]
-	return rq.server.queued() && rq.cfs.queue.n > 0
+	return rq.server.queued() && rq.cfs.hNrRunning > 0
 }
 
 // ForcePlace moves p, a real-time task, to the head or to the end of the tasks of its priority.
@@ -226,7 +230,7 @@ func (s *Sched) ForceTurn(p *Task) {
 func (s *Sched) ForceFairServer(c event.CPU, on bool) {
 	rq := s.rqs[c]
 	sv := &rq.server
-	if sv.task == nil || on == sv.queued() || on && rq.cfs.queue.n == 0 {
+	if sv.task == nil || on == sv.queued() || on && rq.cfs.hNrRunning == 0 {
 		return
 	}
 	s.begin(c)

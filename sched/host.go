@@ -57,4 +57,6 @@ type Work struct {
 	// Load tracking: updates of a sum that took place (1024 ns passed at least), the periods of
 	// 1024 units that ended in them, and the sums that decayed for that.
 	PeltUpdates, PeltPeriods, PeltDecays int
+	Charged                              int // entities that were charged for run time; update_curr()
+	PutPrevs                             int // entities that were put back; put_prev_entity()
 }

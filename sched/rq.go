@@ -20,7 +20,10 @@ type RQ struct {
 
 	rt  rtRQ
 	dl  dlRQ
-	cfs fairRQ
+	cfs cfsRQ
+
+	cfsTasks, cfsLast *Task // all fair tasks that are queued, who ran last first; cfs_tasks
+	movable           int   // of them that may use other CPUs too
 
 	server dlServer // fair_server
 
@@ -94,6 +97,7 @@ func New(cfg Config, host Host, names *event.Names) *Sched {
 		rq := &RQ{cpu: c, idle: s.newIdle(c, names)}
 		rq.curr = rq.idle
 		rq.dl.init(&s.cfg)
+		rq.cfs.init(rq, nil)
 		s.rqs = append(s.rqs, rq)
 		s.initFairServer(rq, names.Intern("fair_server"))
 	}
@@ -171,7 +175,7 @@ func (s *Sched) reschedCurrLazy(from event.CPU, rq *RQ) {
 }
 
 // flags of enqueueing and dequeueing, as the kernel names them.
-type flags uint8
+type flags uint16
 
 const (
 	flagWakeup    flags = 1 << iota // ENQUEUE_WAKEUP
@@ -180,6 +184,11 @@ const (
 	flagSave                        // DEQUEUE_SAVE, ENQUEUE_RESTORE: it is back at once
 	flagMove                        // *_MOVE: it may lose its place
 	flagSleep                       // DEQUEUE_SLEEP
+	flagMigrated                    // ENQUEUE_MIGRATED: it was on another CPU
+	flagInitial                     // ENQUEUE_INITIAL: it is new
+	flagDelayed                     // *_DELAYED: it was to sleep and still is in the queue
+	flagSpecial                     // DEQUEUE_SPECIAL: it stops or dies
+	flagFork                        // WF_FORK, of a wake
 )
 
 // keepsPlace reports whether a task stays in its list; !move_entity().
@@ -191,10 +200,12 @@ func (s *Sched) activateTask(rq *RQ, p *Task, f flags) {
 	s.enqueueTask(rq, p, f)
 }
 
-// deactivateTask takes p out of the queue of rq; deactivate_task().
+// deactivateTask takes p out of the queue of rq; deactivate_task(), block_task(). A fair task may stay
+// there until its lag is paid.
 func (s *Sched) deactivateTask(rq *RQ, p *Task, f flags) {
-	s.dequeueTask(rq, p, f)
-	p.onRQ = false
+	if s.dequeueTask(rq, p, f) {
+		p.onRQ = false
+	}
 }
 
 func (s *Sched) enqueueTask(rq *RQ, p *Task, f flags) {
@@ -211,7 +222,8 @@ func (s *Sched) enqueueTask(rq *RQ, p *Task, f flags) {
 	}
 }
 
-func (s *Sched) dequeueTask(rq *RQ, p *Task, f flags) {
+// dequeueTask reports false if p stays in the queue, which only a fair task that sleeps may do.
+func (s *Sched) dequeueTask(rq *RQ, p *Task, f flags) bool {
 	s.work.Dequeues++
 	switch p.class {
 	case stopClass:
@@ -221,8 +233,9 @@ func (s *Sched) dequeueTask(rq *RQ, p *Task, f flags) {
 	case rtClass:
 		s.dequeueTaskRT(rq, p, f)
 	case fairClass:
-		s.dequeueTaskFair(rq, p, f)
+		return s.dequeueTaskFair(rq, p, f)
 	}
+	return true
 }
 
 func (s *Sched) addNrRunning(rq *RQ) {

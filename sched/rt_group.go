@@ -17,13 +17,18 @@ type Group struct {
 	id       int // of its timer; the root has 0
 	bw       rtBandwidth
 	cpus     []groupRQ
-	tasks    int // real-time ones, runnable or not
+	depth    int   // groups from the root to it, with it
+	shares   int64 // its weight among its siblings, shifted
+	tasks    int   // real-time ones, runnable or not
 }
 
-// groupRQ is the rt_rq of a group on one CPU.
+// groupRQ is the rt_rq and the cfs_rq of a group on one CPU.
 type groupRQ struct {
 	rtBudget
 	runnable []*Task // the real-time tasks of the group itself, in the order of their coming
+
+	cfs cfsRQ       // of the fair tasks of the group
+	se  schedEntity // that stands for it in the queue above
 }
 
 // rtBudget is the part of rt_rq that counts.
@@ -58,6 +63,7 @@ func (s *Sched) bandwidth(g *Group) *rtBandwidth {
 func (s *Sched) NewGroup(parent *Group) *Group {
 	g := &Group{parent: parent, id: len(s.groups) + 1, cpus: make([]groupRQ, len(s.rqs))}
 	g.bw = rtBandwidth{group: g, period: s.cfg.RTPeriod}
+	s.initGroupCFS(g)
 	s.groups = append(s.groups, g)
 	if parent != nil {
 		parent.children = append(parent.children, g)
@@ -159,7 +165,7 @@ func (s *Sched) Attach(from event.CPU, p *Task, g *Group) (Work, error) {
 		s.putPrevTask(rq, p)
 	}
 	p.countIn(-1)
-	p.group = g
+	s.taskChangeGroup(p, g)
 	p.countIn(1)
 	if queued {
 		s.enqueueTask(rq, p, flagSave|flagMove)
@@ -168,7 +174,7 @@ func (s *Sched) Attach(from event.CPU, p *Task, g *Group) (Work, error) {
 		s.setNextTask(rq, p, false)
 		s.reschedCurr(from, rq)
 	} else if queued {
-		s.wakeupPreempt(from, rq, p) // a kernel waits for the next reason
+		s.wakeupPreempt(from, rq, p, 0) // a kernel waits for the next reason
 	}
 	s.balanceCallbacks(from, rq)
 	return s.work, nil

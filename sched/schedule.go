@@ -43,7 +43,11 @@ func (s *Sched) Schedule(c event.CPU, preempt bool) Work {
 func (s *Sched) pickNextTask(rq *RQ, prev *Task) *Task {
 	s.work.Picks++
 	s.balance(rq, prev)
-	s.putPrevTask(rq, prev)
+	// Where only fair tasks are runnable, one that goes takes part in the choice as the current one.
+	put := prev.class != fairClass || rq.nrRunning != rq.cfs.hNrRunning
+	if put {
+		s.putPrevTask(rq, prev)
+	}
 	next := s.firstRunnable(rq, prev)
 	if next == nil && s.newidleBalance(rq) {
 		next = s.firstRunnable(rq, prev)
@@ -57,6 +61,14 @@ func (s *Sched) pickNextTask(rq *RQ, prev *Task) *Task {
 	if s.decide != nil {
 		s.tell(rq, prev, next)
 	}
+	if !put && next.class == fairClass {
+		next.execStart = rq.clock
+		s.switchFair(rq, prev, next)
+		return next
+	}
+	if !put {
+		s.putPrevTask(rq, prev)
+	}
 	s.setNextTask(rq, next, true)
 	return next
 }
@@ -66,8 +78,8 @@ func (s *Sched) pickNextTask(rq *RQ, prev *Task) *Task {
 // other class is asked.
 func (s *Sched) firstRunnable(rq *RQ, prev *Task) *Task {
 	switch {
-	case prev.class >= fairClass && rq.nrRunning == rq.cfs.queue.n:
-		return rq.cfs.queue.head()
+	case prev.class >= fairClass && rq.nrRunning == rq.cfs.hNrRunning:
+		return s.pickTaskFair(rq)
 	case rq.stop != nil && rq.stop.onRQ:
 		return rq.stop
 	}
@@ -76,7 +88,7 @@ func (s *Sched) firstRunnable(rq *RQ, prev *Task) *Task {
 		if p != rq.server.task {
 			return p
 		}
-		if fair := rq.cfs.queue.head(); fair != nil {
+		if fair := s.pickTaskFair(rq); fair != nil {
 			return fair
 		}
 		s.dlServerStop(rq)
@@ -85,7 +97,7 @@ func (s *Sched) firstRunnable(rq *RQ, prev *Task) *Task {
 	case rq.rt.queued:
 		return rq.rt.active.first()
 	}
-	return rq.cfs.queue.head()
+	return s.pickTaskFair(rq)
 }
 
 // balance pulls tasks from elsewhere where prev, which goes, leaves its class dry, from
@@ -173,7 +185,7 @@ func (s *Sched) SchedulerTick(c event.CPU) Work {
 	case rtClass:
 		s.taskTickRT(rq, rq.curr)
 	case fairClass:
-		s.taskTickFair(rq, rq.curr)
+		s.taskTickFair(rq, rq.curr, false)
 	}
 	s.kickIdle(rq)
 	s.checkDLOverrun(rq)
@@ -187,7 +199,7 @@ func (s *Sched) hrtick(rq *RQ) {
 	case dlClass:
 		s.taskTickDL(rq, rq.curr, true)
 	case fairClass:
-		s.taskTickFair(rq, rq.curr)
+		s.taskTickFair(rq, rq.curr, true)
 	}
 }
 
@@ -211,7 +223,7 @@ func (s *Sched) CanStopTick(c event.CPU) bool {
 	case rq.rt.nrRunning > 0:
 		return true
 	}
-	return rq.cfs.queue.n <= 1
+	return rq.cfs.hNrRunning <= 1
 }
 
 // Yield is sched_yield(2) of the current task of c; the caller schedules afterwards.

@@ -115,5 +115,5 @@ func (s *Sched) migrationCPUStop(rq *RQ, p *Task) {
 func (s *Sched) moveTo(from event.CPU, rq *RQ, p *Task, c event.CPU) {
 	to := s.rqs[c]
 	s.moveQueued(from, rq, to, p)
-	s.wakeupPreempt(from, to, p)
+	s.wakeupPreempt(from, to, p, 0)
 }

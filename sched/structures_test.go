@@ -2,6 +2,7 @@ package sched
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -27,7 +28,7 @@ func TestTreeIsASortedList(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"insert": func(t *rapid.T) {
 				n := &node{task: &Task{}}
-				tr.insert(n, rapid.Int64Range(0, 5).Draw(t, "key"))
+				tr.insertValue(n, rapid.Int64Range(0, 5).Draw(t, "key"), rapid.Int64Range(-9, 9).Draw(t, "value"))
 				want = append(want, ref{n, seq})
 				seq++
 			},
@@ -37,17 +38,6 @@ func TestTreeIsASortedList(t *testing.T) {
 					tr.remove(want[i].n)
 					tr.remove(want[i].n) // not in it: nothing happens
 					want = slices.Delete(want, i, i+1)
-				}
-			},
-			"raise": func(t *rapid.T) {
-				if len(want) > 0 {
-					i := pick(t)
-					// A key that is raised to that of others goes behind them.
-					if key := want[i].n.key + rapid.Int64Range(0, 3).Draw(t, "by"); key != want[i].n.key {
-						tr.raise(want[i].n, key)
-						want[i].seq = seq
-						seq++
-					}
 				}
 			},
 			"": func(t *rapid.T) {
@@ -62,12 +52,32 @@ func TestTreeIsASortedList(t *testing.T) {
 				if at != nil || tr.n != len(want) {
 					t.Fatalf("%d nodes, want %d", tr.n, len(want))
 				}
-				if last := tr.last(); len(want) > 0 && last != want[len(want)-1].n || len(want) == 0 && last != nil {
-					t.Fatal("the last is another one")
+				if err := leastOf(tr.root); err != nil {
+					t.Fatal(err)
 				}
 			},
 		})
 	})
+}
+
+// leastOf looks whether every node knows the least value below it.
+func leastOf(n *node) error {
+	if n == nil {
+		return nil
+	}
+	least := n.value
+	for _, c := range []*node{n.left, n.right} {
+		if err := leastOf(c); err != nil {
+			return err
+		}
+		if c != nil {
+			least = min(least, c.least)
+		}
+	}
+	if least != n.least {
+		return fmt.Errorf("the least value below is %d, it says %d", least, n.least)
+	}
+	return nil
 }
 
 // TestTreeStaysFlat also when keys come in order.

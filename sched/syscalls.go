@@ -88,7 +88,7 @@ func (s *Sched) setParams(p *Task, a *Attr, prio event.Prio) {
 	p.countIn(-1)
 	p.Attr = *a
 	p.countIn(1)
-	p.se.weight = weightOf(a)
+	s.reweightTask(p)
 	switch {
 	case a.Policy == Deadline:
 		entered := !d.member
@@ -197,6 +197,8 @@ func (s *Sched) checkClassChanged(from event.CPU, rq *RQ, p *Task, oldClass clas
 		return
 	}
 	switch oldClass {
+	case fairClass:
+		s.switchedFromFair(rq, p)
 	case dlClass:
 		s.switchedFromDL(rq, p)
 	case rtClass:

@@ -87,10 +87,11 @@ type Task struct {
 	class class      // of prio
 	cpu   event.CPU  // the queue that it is in, or was last
 	// wakeCPU is where the search for a CPU begins at the next wake; mostly cpu.
-	wakeCPU event.CPU
-	onRQ    bool
-	onCPU   bool
-	moving  bool // TASK_ON_RQ_MIGRATING: between two queues
+	wakeCPU  event.CPU
+	onRQ     bool
+	onCPU    bool
+	migrated bool // a wake has brought it from another CPU: it comes with ENQUEUE_MIGRATED
+	moving   bool // TASK_ON_RQ_MIGRATING: between two queues
 
 	mask      cpuMask // cpus_mask
 	nrAllowed int     // nr_cpus_allowed: CPUs in mask
@@ -110,7 +111,7 @@ type Task struct {
 	donor *Task  // pi_top_task, whose priority it may inherit; nil: its own
 	rt    rtEntity
 	dl    dlEntity
-	se    fairEntity
+	se    schedEntity
 
 	// Data belongs to the host.
 	Data any

@@ -1,7 +1,7 @@
 package sched
 
-// tree keeps tasks in the order of a key, equal ones by arrival, as the kernel's
-// red-black trees of fair and deadline tasks do. It is a treap: the shape is random but
+// tree keeps tasks, or entities of the fair class, in the order of a key, equal ones by
+// arrival, as the kernel's red-black trees do. Each node knows the least value below it. It is a treap: the shape is random but
 // for a given sequence of operations always the same. The zero tree is empty.
 type tree struct {
 	root  *node
@@ -13,12 +13,32 @@ type tree struct {
 
 // node is the place of a task in a tree.
 type node struct {
-	task            *Task
+	task            *Task        // nil: a group
+	se              *schedEntity // in a tree of the fair class
 	up, left, right *node
 	key             int64
 	seq             uint64
 	weight          uint64 // a parent's is the greater
+	value, least    int64  // of it, and the least one in its subtree
 	in              bool
+}
+
+// pull computes the least value of n anew.
+func (n *node) pull() {
+	n.least = n.value
+	if n.left != nil {
+		n.least = min(n.least, n.left.least)
+	}
+	if n.right != nil {
+		n.least = min(n.least, n.right.least)
+	}
+}
+
+// pullUp does so from n to the root.
+func (n *node) pullUp() {
+	for ; n != nil; n = n.up {
+		n.pull()
+	}
 }
 
 func (n *node) before(o *node) bool {
@@ -34,7 +54,11 @@ func (t *tree) head() *Task {
 }
 
 // insert puts n behind all that have its key or a smaller one.
-func (t *tree) insert(n *node, key int64) {
+func (t *tree) insert(n *node, key int64) { t.insertValue(n, key, 0) }
+
+// insertValue is insert of a node with a value.
+func (t *tree) insertValue(n *node, key, value int64) {
+	n.value, n.least = value, value
 	t.seq++
 	t.n++
 	t.noise = t.noise*6364136223846793005 + 1442695040888963407
@@ -58,6 +82,9 @@ func (t *tree) insert(n *node, key int64) {
 	}
 	if leftmost {
 		t.first = n
+	}
+	for at := n.up; at != nil && at.least > value; at = at.up {
+		at.least = value
 	}
 	for n.up != nil && n.up.weight < n.weight {
 		t.rotateUp(n)
@@ -88,6 +115,7 @@ func (t *tree) remove(n *node) {
 		child.up = n.up
 	}
 	t.replace(n, child)
+	n.up.pullUp()
 	n.up, n.left, n.right, n.in = nil, nil, nil, false
 }
 
@@ -119,6 +147,8 @@ func (t *tree) rotateUp(n *node) {
 	}
 	t.replace(p, n)
 	n.up, p.up = p.up, n
+	p.pull()
+	n.pull()
 }
 
 // next returns the one behind n, nil for the last.
@@ -134,21 +164,9 @@ func (n *node) next() *node {
 	return n.up
 }
 
-// last returns the rightmost, nil if the tree is empty.
-func (t *tree) last() *node {
-	n := t.root
-	for n != nil && n.right != nil {
-		n = n.right
+// each calls f for all nodes in their order.
+func (t *tree) each(f func(*node)) {
+	for n := t.first; n != nil; n = n.next() {
+		f(n)
 	}
-	return n
-}
-
-// raise gives n, which is in the tree, a greater key. Mostly it stays in its place.
-func (t *tree) raise(n *node, key int64) {
-	if next := n.next(); next == nil || key < next.key {
-		n.key = key
-		return
-	}
-	t.remove(n)
-	t.insert(n, key)
 }

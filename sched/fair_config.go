@@ -1,0 +1,74 @@
+package sched
+
+import (
+	"math/bits"
+
+	"github.com/whylate/whylate/event"
+)
+
+// FairConfig is what the fair class of a kernel goes by. Times are ns, as the files in debugfs
+// show them: already scaled by the number of CPUs.
+type FairConfig struct {
+	// EEVDF: eligible tasks go by virtual deadline (from 6.6 on); else by virtual run time, CFS.
+	EEVDF bool
+
+	// CFS
+	Latency            event.Time // sched_latency: each task runs once in it
+	MinGranularity     event.Time // sched_min_granularity: but not shorter
+	IdleMinGranularity event.Time // sched_idle_min_granularity: what idle tasks get beside others; 0: as others (before 5.15)
+	WakeupGranularity  event.Time // sched_wakeup_granularity: how far a woken task has to be behind
+
+	// EEVDF
+	BaseSlice    event.Time // base_slice_ns
+	CustomSlices bool       // sched_attr.sched_runtime is a slice (from 6.12 on)
+
+	// BandwidthSlice is sched_cfs_bandwidth_slice: what a CPU takes at a time from a group's quota.
+	BandwidthSlice event.Time
+	// QuotaSlicesExpire: what a CPU has taken expires with the period (before 5.4).
+	QuotaSlicesExpire bool
+	// TaskThrottle: not a queue but each of its tasks is throttled, on its way to user mode
+	// (from 6.18 on).
+	TaskThrottle bool
+
+	// PELT411: load is tracked by the rules of 4.11.
+	PELT411 bool
+	// PropagateGroupLoad and PropagateRunnableLoad are the two changes to 4.11 that were
+	// proposed in 2017; features propagate_group_load and propagate_runnable_load.
+	PropagateGroupLoad, PropagateRunnableLoad bool
+	// DeferPutPrev is feature defer_put_prev: what happens to a fair task that a real-time one
+	// preempts. No kernel has it.
+	DeferPutPrev DeferPutPrev
+	// NoAutogroup: sessions have no groups of their own; sched_autogroup_enabled=0.
+	NoAutogroup bool
+
+	Features Features
+}
+
+// DeferPutPrev says when a fair task that is preempted by a real-time one is put back.
+type DeferPutPrev uint8
+
+// The ways to do so.
+const (
+	DeferOff    DeferPutPrev = iota // at once, as kernels do
+	DeferOn                         // at the next choice of a fair task; it is charged for the real-time task's time
+	DeferSettle                     // likewise, but the time is put aside
+)
+
+// String is the value as `set defer_put_prev=` spells it.
+func (d DeferPutPrev) String() string { return [...]string{"off", "on", "settle"}[d] }
+
+// FairScale is the factor by which a kernel scales the times of the fair class: 1 + log2 of
+// the CPUs, of which eight count at most; get_update_sysctl_factor() with
+// SCHED_TUNABLESCALING_LOG.
+func FairScale(cpus int) event.Time {
+	return event.Time(bits.Len(uint(min(max(cpus, 1), 8))))
+}
+
+// DefaultFair is CFS as 6.1 has it.
+func DefaultFair(cpus int) FairConfig {
+	f := FairScale(cpus)
+	return FairConfig{Latency: 6_000_000 * f, MinGranularity: 750_000 * f, IdleMinGranularity: 750_000, WakeupGranularity: 1_000_000 * f,
+		BaseSlice: 750_000 * f, BandwidthSlice: 5_000_000,
+		Features: FeaturesOf(GentleFairSleepers, StartDebit, LastBuddy, CacheHotBuddy, WakeupPreemption, AltPeriod, BaseSlice,
+			AttachAgeLoad, UtilEst, UtilEstFastup, WAIdle, WAWeight, WABias, SISUtil, NonTaskCapacity)}
+}
