@@ -9,7 +9,7 @@ import (
 // check finds what makes no sense in a sorted snapshot.
 func (s *Snapshot) check() error {
 	if len(s.Settings) > mostSettings || len(s.Features) > mostSettings || len(s.CPUs) > mostCPUs ||
-		len(s.Tasks) > mostTasks || len(s.CGroups) > mostCGroups || len(s.IRQs) > mostIRQs {
+		len(s.Tasks) > mostTasks || len(s.CGroups) > mostCGroups || len(s.CFSRQs) > mostCFSRQs || len(s.IRQs) > mostIRQs {
 		return errors.New("holds more than any machine has")
 	}
 	if err := texts(s.Kernel.Release, s.Kernel.Version, s.Kernel.Machine); err != nil {
@@ -41,6 +41,12 @@ func (s *Snapshot) check() error {
 		g := &s.CGroups[i]
 		if err := g.check(i > 0 && g.Path == s.CGroups[i-1].Path); err != nil {
 			return fmt.Errorf("cgroup %s: %w", short(g.Path), err)
+		}
+	}
+	for i := range s.CFSRQs {
+		q := &s.CFSRQs[i]
+		if err := q.check(i > 0 && q.compare(&s.CFSRQs[i-1]) == 0); err != nil {
+			return fmt.Errorf("queue of %s on CPU %d: %w", short(q.Group), q.CPU, err)
 		}
 	}
 	for i := range s.IRQs {
@@ -115,7 +121,7 @@ func (t *Task) check(twice bool) error {
 	case t.Nice < -20 || t.Nice > 19:
 		return fmt.Errorf("nice %d is not one of −20 to 19", t.Nice)
 	}
-	return errors.Join(texts(t.Comm, t.Policy, t.CGroup), times(0, t.RuntimeNS, t.DeadlineNS, t.PeriodNS), t.CPUs.check())
+	return errors.Join(texts(t.Comm, t.Policy, t.CGroup), times(0, t.RuntimeNS, t.DeadlineNS, t.PeriodNS), t.checkFair(), t.CPUs.check())
 }
 
 func (g *CGroup) check(twice bool) error {

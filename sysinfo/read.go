@@ -16,6 +16,7 @@ const (
 	mostSettings = 1 << 14
 	mostTasks    = 1 << 18
 	mostCGroups  = 1 << 17
+	mostCFSRQs   = 1 << 18
 	mostIRQs     = 1 << 16
 	mostText     = 4096    // of one name; PATH_MAX
 	mostListed   = 4 << 20 // CPUs of all different lists together
@@ -117,7 +118,7 @@ func (d *reader) object() error {
 }
 
 // keys are the parts of a snapshot, in the order in which they are written.
-var keys = []string{"schema", "time_ns", "kernel", "settings", "features", "cpus", "tasks", "cgroups", "irqs"}
+var keys = []string{"schema", "time_ns", "kernel", "settings", "features", "cpus", "tasks", "cgroups", "cfs_rqs", "irqs"}
 
 // value takes the part called key.
 func (d *reader) value(key string) error {
@@ -157,6 +158,8 @@ func (d *reader) value(key string) error {
 		return list(d, key, mostTasks, &s.Tasks, (*reader).task)
 	case "cgroups":
 		return list(d, key, mostCGroups, &s.CGroups, (*reader).cgroup)
+	case "cfs_rqs":
+		return list(d, key, mostCFSRQs, &s.CFSRQs, decode[CFSRQ])
 	case "irqs":
 		return list(d, key, mostIRQs, &s.IRQs, (*reader).irq)
 	default:

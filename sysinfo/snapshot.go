@@ -23,6 +23,7 @@ type Snapshot struct {
 	CPUs     []CPU
 	Tasks    []Task
 	CGroups  []CGroup
+	CFSRQs   []CFSRQ
 	IRQs     []IRQ
 }
 
@@ -103,6 +104,15 @@ type Task struct {
 	Kernel bool    `json:"kernel,omitempty"` // a kernel thread
 	// TimerSlackNS is what its timers may be late; nil: not known.
 	TimerSlackNS *int64 `json:"timer_slack_ns,omitempty"`
+	// VRuntimeNS and VirtualDeadlineNS (from 6.6) are its se.vruntime and se.deadline; nil: not
+	// known. Of a task that sleeps they are those of when it went to sleep.
+	VRuntimeNS        *int64 `json:"vruntime_ns,omitempty"`
+	VirtualDeadlineNS *int64 `json:"virtual_deadline_ns,omitempty"`
+	SliceNS           int64  `json:"slice_ns,omitempty"` // that it asked for (from 6.12); 0: none
+	// Autogroup is the number of its session's group, 0: none, or not known. AutogroupNice is
+	// the nice value of that group.
+	Autogroup     int64 `json:"autogroup,omitempty"`
+	AutogroupNice int   `json:"autogroup_nice,omitempty"`
 }
 
 // Allows reports whether t may use cpu, as far as its own affinity goes.
@@ -222,6 +232,7 @@ func (s *Snapshot) Sort() {
 	slices.SortStableFunc(s.CPUs, func(a, b CPU) int { return int(a.CPU) - int(b.CPU) })
 	slices.SortStableFunc(s.Tasks, func(a, b Task) int { return int(a.PID) - int(b.PID) })
 	slices.SortStableFunc(s.CGroups, func(a, b CGroup) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(s.CFSRQs, func(a, b CFSRQ) int { return a.compare(&b) })
 	slices.SortStableFunc(s.IRQs, func(a, b IRQ) int { return int(max(min(a.Number-b.Number, 1), -1)) })
 }
 

@@ -15,6 +15,7 @@ import (
 // machine is a snapshot with something in every field; its text is machineText.
 func machine() *Snapshot {
 	at, slack := int64(290_333_201_000), int64(50_000)
+	virtual := func(ns int64) *int64 { return &ns }
 	return &Snapshot{
 		TimeNS: &at, Kernel: Kernel{"6.12.107+deb13-rt-amd64", "#1 SMP PREEMPT_RT Debian", "x86_64"},
 		Settings: []Setting{{"sched_rt_runtime_us", "950000"}, {"HZ", "250"}},
@@ -23,10 +24,13 @@ func machine() *Snapshot {
 			FairServer: &FairServer{50_000_000, 1_000_000_000}}},
 		Tasks: []Task{
 			{PID: 311, TGID: 300, Comm: "ctl<loop>", Policy: FIFO, Priority: 80, CPUs: CPUList{0, 1, 2, 5}, CGroup: "/rt", ResetOnFork: true, TimerSlackNS: &slack},
-			{PID: 2, TGID: 2, Comm: "kthreadd", Policy: Other, Nice: -5, Kernel: true},
+			{PID: 2, TGID: 2, Comm: "kthreadd", Policy: Other, Nice: -5, Kernel: true, VRuntimeNS: virtual(2_546_025_066),
+				VirtualDeadlineNS: virtual(2_546_725_066), SliceNS: 3_000_000, Autogroup: 12, AutogroupNice: -3},
 			{PID: 400, TGID: 400, Comm: "dl", Policy: Deadline, RuntimeNS: 1, DeadlineNS: 2, PeriodNS: 3}},
 		CGroups: []CGroup{{Path: "/web", Weight: 100, Idle: true, QuotaNS: 20_000_000, PeriodNS: 100_000_000, BurstNS: 1,
 			RealTime: &RTBandwidth{-1, 1_000_000_000}, CPUs: CPUList{3}, Partition: "isolated"}},
+		CFSRQs: []CFSRQ{{CPU: 1, Group: "/web", MinVRuntimeNS: virtual(-1_048_576), Entity: &GroupEntity{50_823, 734_208}},
+			{CPU: 1, Group: "/", ZeroVRuntimeNS: virtual(0), AvgVRuntimeNS: virtual(7)}},
 		IRQs: []IRQ{{Number: 14, Name: "ahci", CPUs: CPUList{0, 1}, Effective: CPUList{1}, Thread: 214}},
 	}
 }
@@ -47,12 +51,16 @@ const machineText = `{
     {"cpu":1,"online":true,"core":0,"llc":0,"node":-1,"capacity":1024,"siblings":"0-1","isolated":true,"nohz_full":true,"fair_server":{"runtime_ns":50000000,"period_ns":1000000000}}
   ],
   "tasks": [
-    {"pid":2,"tgid":2,"comm":"kthreadd","policy":"SCHED_OTHER","nice":-5,"kernel":true},
+    {"pid":2,"tgid":2,"comm":"kthreadd","policy":"SCHED_OTHER","nice":-5,"kernel":true,"vruntime_ns":2546025066,"virtual_deadline_ns":2546725066,"slice_ns":3000000,"autogroup":12,"autogroup_nice":-3},
     {"pid":311,"tgid":300,"comm":"ctl<loop>","policy":"SCHED_FIFO","priority":80,"reset_on_fork":true,"cpus":"0-2,5","cgroup":"/rt","timer_slack_ns":50000},
     {"pid":400,"tgid":400,"comm":"dl","policy":"SCHED_DEADLINE","runtime_ns":1,"deadline_ns":2,"period_ns":3}
   ],
   "cgroups": [
     {"path":"/web","weight":100,"idle":true,"quota_ns":20000000,"period_ns":100000000,"burst_ns":1,"real_time":{"runtime_ns":-1,"period_ns":1000000000},"cpus":"3","partition":"isolated"}
+  ],
+  "cfs_rqs": [
+    {"cpu":1,"group":"/","zero_vruntime_ns":0,"avg_vruntime_ns":7},
+    {"cpu":1,"group":"/web","min_vruntime_ns":-1048576,"entity":{"vruntime_ns":50823,"weight":734208}}
   ],
   "irqs": [
     {"number":14,"name":"ahci","cpus":"0-1","effective":"1","thread":214}
@@ -105,6 +113,9 @@ func TestLookingUp(t *testing.T) {
 	if task := s.Task(2); task == nil || !task.Allows(77) {
 		t.Errorf("task 2 is %+v", task)
 	}
+	if q := s.CFSRQ(1, "/web"); q == nil || q.Entity.Weight != 734_208 || s.CFSRQ(0, "/web") != nil {
+		t.Errorf("the queue of /web is %+v", q)
+	}
 	if s.Task(3) != nil || s.CGroup("/") != nil || s.CGroup("/web") == nil {
 		t.Error("what is there is not found, or what is not there is")
 	}
@@ -154,6 +165,12 @@ func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 		{head + `"cpus": [{"cpu": 8192}]}`, "CPU 8192", event.ErrCorrupt},
 		{head + `"cgroups": [{"path": "/a", "quota_ns": 5}]}`, "a quota without a period", event.ErrCorrupt},
 		{head + `"settings": [{"name": "a", "value": "` + strings.Repeat("x", 4097) + `"}]}`, "4096 bytes", event.ErrCorrupt},
+		{head + `"cfs_rqs": [{"cpu": 1, "group": "/a"}, {"cpu": 0, "group": "/a"}, {"cpu": 1, "group": "/a"}]}`, "queue of /a on CPU 1: is there twice", event.ErrCorrupt},
+		{head + `"cfs_rqs": [{"cpu": 1, "group": "/a", "min_vruntime_ns": 9e18}]}`, "cfs_rqs[0]", event.ErrCorrupt},
+		{head + `"cfs_rqs": [{"cpu": 1, "group": "/a", "min_vruntime_ns": -9000000000000000000}]}`, "too far from 0", event.ErrCorrupt},
+		{head + `"cfs_rqs": [{"cpu": 0, "group": "/a", "entity": {"weight": -1}}]}`, "queue of /a on CPU 0", event.ErrCorrupt},
+		{head + `"tasks": [{"pid": 1, "policy": "x", "slice_ns": -1}]}`, "task 1", event.ErrCorrupt},
+		{head + `"tasks": [{"pid": 1, "policy": "x", "autogroup": 3, "autogroup_nice": 20}]}`, "nice 20 of its autogroup", event.ErrCorrupt},
 		{head + `"irqs": [{"number": -1}]}`, "IRQ -1", event.ErrCorrupt},
 		{head + `"irqs": [`, "irqs", event.ErrTruncated},
 		{head + `"time_ns": 1} {`, "something follows", event.ErrCorrupt},
@@ -260,7 +277,9 @@ func anySnapshot(t *rapid.T) *Snapshot {
 	for _, n := range rapid.SliceOfNDistinct(rapid.Int32Range(0, mostCPUs-1), 0, 4, rapid.ID[int32]).Draw(t, "numbers") {
 		s.CPUs = append(s.CPUs, CPU{CPU: n, Online: yes.Draw(t, "online"), Core: rapid.Int32Min(-1).Draw(t, "core"), LLC: rapid.Int32Min(-1).Draw(t, "llc"),
 			Node: rapid.Int32Min(-1).Draw(t, "node"), Siblings: cpus.Draw(t, "siblings"), FairServer: &FairServer{ns.Draw(t, "runtime"), ns.Draw(t, "period")}})
-		s.Tasks = append(s.Tasks, Task{PID: n, TGID: rapid.Int32Min(0).Draw(t, "tgid"), Comm: text.Draw(t, "comm"), Policy: name.Draw(t, "policy"),
+		v := rapid.Int64Range(-mostNS, mostNS).Draw(t, "virtual")
+		s.CFSRQs = append(s.CFSRQs, CFSRQ{CPU: n, Group: name.Draw(t, "group"), MinVRuntimeNS: &v, Entity: &GroupEntity{v, ns.Draw(t, "weight")}})
+		s.Tasks = append(s.Tasks, Task{PID: n, VRuntimeNS: &v, SliceNS: ns.Draw(t, "slice"), TGID: rapid.Int32Min(0).Draw(t, "tgid"), Comm: text.Draw(t, "comm"), Policy: name.Draw(t, "policy"),
 			Priority: rapid.IntRange(0, 99).Draw(t, "priority"), Nice: rapid.IntRange(-20, 19).Draw(t, "nice"), RuntimeNS: ns.Draw(t, "runtime"),
 			CPUs: cpus.Draw(t, "cpus"), CGroup: text.Draw(t, "cgroup")})
 		s.IRQs = append(s.IRQs, IRQ{Number: int64(n), Name: text.Draw(t, "irq"), CPUs: cpus.Draw(t, "cpus"), Effective: cpus.Draw(t, "effective")})

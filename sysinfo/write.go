@@ -29,6 +29,7 @@ func (s *Snapshot) text() ([]byte, error) {
 	sorted := *s
 	sorted.Settings, sorted.Features, sorted.CPUs = slices.Clone(s.Settings), slices.Clone(s.Features), slices.Clone(s.CPUs)
 	sorted.Tasks, sorted.CGroups, sorted.IRQs = slices.Clone(s.Tasks), slices.Clone(s.CGroups), slices.Clone(s.IRQs)
+	sorted.CFSRQs = slices.Clone(s.CFSRQs)
 	sorted.Sort()
 	if err := sorted.check(); err != nil {
 		return nil, err
@@ -46,6 +47,7 @@ func (s *Snapshot) text() ([]byte, error) {
 	lines(p, "cpus", sorted.CPUs)
 	lines(p, "tasks", sorted.Tasks)
 	lines(p, "cgroups", sorted.CGroups)
+	lines(p, "cfs_rqs", sorted.CFSRQs)
 	lines(p, "irqs", sorted.IRQs)
 	p.buf.WriteString("\n}\n")
 	if p.err == nil && p.buf.Len() >= mostBytes {
