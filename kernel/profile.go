@@ -15,6 +15,7 @@ var Profiles = []Profile{
 	{Name: "4.11", Major: 4, Minor: 11},
 	{Name: "6.1", Major: 6, Minor: 1, Verified: true},
 	{Name: "6.1-rt", Major: 6, Minor: 1, RT: true, Verified: true},
+	{Name: "6.6", Major: 6, Minor: 6},
 	{Name: "6.12", Major: 6, Minor: 12, Verified: true},
 	{Name: "6.12-rt", Major: 6, Minor: 12, RT: true, Verified: true},
 	{Name: "6.18", Major: 6, Minor: 18},

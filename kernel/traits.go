@@ -63,6 +63,7 @@ var traits = map[string]Traits{
 	"4.11":    {TickTimer: "tick_sched_timer", Preempt: PreemptVoluntary, KsoftirqdFirst: true, GRUBBeforeMax: true, TTWUQueue: true, RTRuntimeShare: true},
 	"6.1":     {TickTimer: "tick_sched_timer", Preempt: PreemptVoluntary, PreemptDynamic: true, KsoftirqdFirst: true, HandlersIRQsOff: true, StatRuntimeRT: true, GRUBBeforeMax: true, RTPushIPI: true, TTWUQueue: true},
 	"6.1-rt":  {TickTimer: "tick_sched_timer", Preempt: PreemptRT, SleepersInSoftirq: true, Lazy: true, StatRuntimeRT: true, GRUBBeforeMax: true, RTPushIPI: true, KTimers: true},
+	"6.6":     {TickTimer: "tick_sched_timer", Preempt: PreemptVoluntary, PreemptDynamic: true, HandlersIRQsOff: true, StatRuntimeRT: true, TTWUQueue: true},
 	"6.12":    {TickTimer: "tick_nohz_handler", Preempt: PreemptVoluntary, PreemptDynamic: true, HandlersIRQsOff: true, StatRuntimeRT: true, StatNoVruntime: true, TTWUQueue: true},
 	"6.12-rt": {TickTimer: "tick_nohz_handler", Preempt: PreemptRT, SleepersInSoftirq: true, Lazy: true, StatRuntimeRT: true, StatNoVruntime: true, RTPushIPI: true, KTimers: true},
 	"6.18":    {TickTimer: "tick_nohz_handler", Preempt: PreemptVoluntary, PreemptDynamic: true, HandlersIRQsOff: true, StatRuntimeRT: true, StatNoVruntime: true, TTWUQueue: true, ServersCounted: true},

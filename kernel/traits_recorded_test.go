@@ -24,6 +24,17 @@ func TestFeaturesAreThoseOfRecordedKernels(t *testing.T) {
 		if !known {
 			t.Fatalf("there is no %s", profile)
 		}
+		p := Profile{Name: profile}
+		for _, name := range p.Fair().On {
+			if !slices.Contains(features, name) {
+				t.Errorf("%s: %s is not on", dir, name)
+			}
+		}
+		for _, name := range p.Fair().Off {
+			if !slices.Contains(features, "NO_"+name) {
+				t.Errorf("%s: %s is not off", dir, name)
+			}
+		}
 		for name, on := range map[string]bool{"RT_PUSH_IPI": tr.RTPushIPI, "TTWU_QUEUE": tr.TTWUQueue, "RT_RUNTIME_SHARE": tr.RTRuntimeShare} {
 			if !on {
 				name = "NO_" + name

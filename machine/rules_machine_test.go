@@ -195,7 +195,10 @@ func TestHZPeriodicTicksWhenIdleToo(t *testing.T) {
 	}
 }
 
-// TestHRTickEndsAFairTurn to the ns, not at the next tick.
+// TestHRTickEndsAFairTurn at its end, not at the next tick. The second task is new while the
+// first waits, so its slice is 3 ms and it begins that much nearer than the first, whose slice
+// was 6 ms: it goes first. A slice is 2 ns short of 3 ms, by the inverse of the weights, so
+// that the first hrtick finds nobody behind; the next one comes after the least delay, 10 µs.
 func TestHRTickEndsAFairTurn(t *testing.T) {
 	for _, on := range []bool{false, true} {
 		cfg := machine.Config{Sched: sched.DefaultConfig(1)}
@@ -203,9 +206,9 @@ func TestHRTickEndsAFairTurn(t *testing.T) {
 		st := newStage(t, cfg)
 		st.add("a", sched.Attr{}, nil, work(20*ms))
 		st.add("b", sched.Attr{}, nil, work(20*ms))
-		want := "4000 0 b"
+		want := "4000 0 a"
 		if on {
-			want = "3000 0 b"
+			want = "3009 0 a"
 		}
 		if got := st.play(10 * ms).turns(); got[1] != want {
 			t.Errorf("HRTICK %v: %v, want %s", on, got, want)

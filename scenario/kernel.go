@@ -48,6 +48,7 @@ func (k *Kernel) config(cpus int) sched.Config {
 	f, t := k.facts(), k.Profile.Traits()
 	c := sched.DefaultConfig(cpus)
 	c.Tick = event.Time(f.Tick)
+	c.Fair = fairOf(k.Profile.Fair(), cpus)
 	c.Preempt, c.Lazy = preemptModels[t.Preempt], t.Lazy
 	c.StatRuntimeRT, c.StatNoVruntime = t.StatRuntimeRT, t.StatNoVruntime
 	c.GRUBBeforeMax = t.GRUBBeforeMax

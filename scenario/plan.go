@@ -98,7 +98,7 @@ func (p *Plan) Setup() (*Setup, error) {
 	s.Machine.Sched.CPUsPerLLC = p.CPUsPerLLC
 	f := k.facts()
 	load.ToldFirst, load.DrainsAtOnce = f.ExitToldFirst == kernel.Yes, f.ExitDrains == kernel.Yes
-	t := tuning{config: &s.Machine.Sched, machine: &s.Machine, load: &load, rtRuntime: f.RTRuntime / 1000, rtPeriod: f.RTPeriod / 1000, rrTimesliceMS: 100,
+	t := tuning{config: &s.Machine.Sched, machine: &s.Machine, load: &load, fair: s.Kernel.Profile.Fair(), rtRuntime: f.RTRuntime / 1000, rtPeriod: f.RTPeriod / 1000, rrTimesliceMS: 100,
 		throttling: f.RTThrottling == kernel.Yes}
 	for _, v := range p.Values {
 		setting, err := settingNamed(v.Name)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/sched"
 	"github.com/whylate/whylate/workload"
@@ -34,6 +35,7 @@ type tuning struct {
 	rtRuntime     int64 // µs, −1: no limit
 	rtPeriod      int64 // µs
 	rrTimesliceMS int64
+	fair          kernel.Fair
 	throttling    bool // the kernel throttles real-time tasks
 	server        []serverWrite
 }
@@ -41,7 +43,9 @@ type tuning struct {
 // Settings lists all settings, sysctls before features.
 func Settings() []Setting { return settings }
 
-var settings = []Setting{
+var settings = withFair(coreSettings)
+
+var coreSettings = []Setting{
 	{"sched_rt_runtime_us", "µs, −1: no limit", "950000", "what real-time tasks may use of a CPU in each period before they are throttled (from 6.12 on never), and the share of all CPUs that deadline tasks may have", false,
 		func(t *tuning, v string) error { return number(v, -1, 1<<31-1, &t.rtRuntime) },
 		func(t *tuning) string { return decimal(t.rtRuntime) }},

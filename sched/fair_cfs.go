@@ -123,7 +123,7 @@ func (s *Sched) checkPreemptTick(cfs *cfsRQ, curr *schedEntity) {
 	ideal := s.schedSlice(cfs, curr)
 	ran := curr.sumExec() - curr.prevSumExecRuntime
 	if ran > ideal {
-		s.reschedCurr(cfs.rq.cpu, cfs.rq)
+		s.reschedCurrLazy(cfs.rq.cpu, cfs.rq)
 		s.clearBuddies(cfs, curr)
 		return
 	}
@@ -135,7 +135,7 @@ func (s *Sched) checkPreemptTick(cfs *cfsRQ, curr *schedEntity) {
 		return
 	}
 	if curr.vruntime-first.vruntime > int64(ideal) {
-		s.reschedCurr(cfs.rq.cpu, cfs.rq)
+		s.reschedCurrLazy(cfs.rq.cpu, cfs.rq)
 	}
 }
 
@@ -146,7 +146,7 @@ func (s *Sched) wakeupPreemptCFS(from event.CPU, rq *RQ, p *Task, _ flags) {
 	case rq.needResched:
 		return
 	case curr.Attr.Policy == Idle && p.Attr.Policy != Idle:
-		s.reschedCurr(from, rq)
+		s.reschedCurrLazy(from, rq)
 		return
 	case p.Attr.Policy != Normal || !s.has(WakeupPreemption):
 		return
@@ -154,13 +154,13 @@ func (s *Sched) wakeupPreemptCFS(from event.CPU, rq *RQ, p *Task, _ flags) {
 	se, pse := findMatchingSE(&curr.se, &p.se)
 	if c, pi := se.isIdle(), pse.isIdle(); c != pi {
 		if c {
-			s.reschedCurr(from, rq)
+			s.reschedCurrLazy(from, rq)
 		}
 		return
 	}
 	s.updateCurr(se.cfsRQ)
 	if s.wakeupPreemptEntity(se, pse) {
-		s.reschedCurr(from, rq)
+		s.reschedCurrLazy(from, rq)
 	}
 }
 
@@ -221,7 +221,7 @@ func (s *Sched) hrtickStartFair(rq *RQ, p *Task) {
 	}
 	left := slice - (se.sumExec() - se.prevSumExecRuntime)
 	if left < 0 {
-		s.reschedCurr(rq.cpu, rq)
+		s.reschedCurrLazy(rq.cpu, rq)
 		return
 	}
 	s.startHRTick(rq, left)

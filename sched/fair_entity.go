@@ -129,7 +129,7 @@ func (s *Sched) entityTick(cfs *cfsRQ, curr *schedEntity, queued bool) {
 	s.updateLoadAvg(cfs, curr, updateTG)
 	s.updateCfsGroup(curr)
 	if queued {
-		s.reschedCurr(cfs.rq.cpu, cfs.rq)
+		s.reschedCurrLazy(cfs.rq.cpu, cfs.rq)
 		return
 	}
 	if !s.cfg.Fair.EEVDF && cfs.nrRunning > 1 {

@@ -1,0 +1,81 @@
+package kernel
+
+// Fair is what the fair class of a kernel goes by, where no setting says otherwise. Times are
+// ns on one CPU; a kernel multiplies those that are marked scaled by 1 + log2 of its CPUs, of
+// which eight count at most.
+type Fair struct {
+	// EEVDF: from 6.6 on; before, CFS.
+	EEVDF bool
+	// CFS: sched_latency, sched_min_granularity and sched_wakeup_granularity are scaled,
+	// sched_idle_min_granularity (from 5.15 on, else 0) is not.
+	Latency, MinGranularity, WakeupGranularity, IdleMinGranularity int64
+	// BaseSlice of EEVDF, scaled.
+	BaseSlice int64
+	// CustomSlices: sched_setattr() takes a slice for tasks of the fair class, from 6.12 on.
+	CustomSlices bool
+	// QuotaSlicesExpire: what a CPU took of a quota is void after the period, before 5.4.
+	QuotaSlicesExpire bool
+	// QuotaBurst: there is cpu.max.burst, from 5.14 on.
+	QuotaBurst bool
+	// TaskThrottle: a quota stops task by task on the way to user mode, from 6.18 on.
+	TaskThrottle bool
+	// IdleGroups: there is cpu.idle, from 5.15 on.
+	IdleGroups bool
+	// PELT411: load is tracked by the rules of 4.11 and not by those from 5.7 on.
+	PELT411 bool
+	// On are the features that are on, Off those that the kernel has and that are off; only
+	// those of the fair class, by their names in sched/features.
+	On, Off []string
+}
+
+// Features of generations; those of a kernel are put together from them.
+var (
+	cfsOn = []string{"GENTLE_FAIR_SLEEPERS", "START_DEBIT", "LAST_BUDDY", "CACHE_HOT_BUDDY", "WAKEUP_PREEMPTION",
+		"NONTASK_CAPACITY", "ATTACH_AGE_LOAD"}
+	eevdfOn = []string{"PLACE_LAG", "PLACE_DEADLINE_INITIAL", "RUN_TO_PARITY", "CACHE_HOT_BUDDY", "WAKEUP_PREEMPTION",
+		"NONTASK_CAPACITY", "ATTACH_AGE_LOAD", "SIS_UTIL"}
+	eevdf612On = []string{"PLACE_REL_DEADLINE", "PREEMPT_SHORT", "PICK_BUDDY", "DELAY_DEQUEUE", "DELAY_ZERO"}
+	affineOn   = []string{"WA_IDLE", "WA_WEIGHT", "WA_BIAS", "UTIL_EST"}
+	alwaysOff  = []string{"NEXT_BUDDY", "LB_MIN"}
+)
+
+func all(lists ...[]string) []string {
+	var out []string
+	for _, l := range lists {
+		out = append(out, l...)
+	}
+	return out
+}
+
+// cfs are the constants of CFS, the same since 2.6.32 but for what came later.
+func cfs(f Fair) Fair {
+	f.Latency, f.MinGranularity, f.WakeupGranularity = 6_000_000, 750_000, 1_000_000
+	return f
+}
+
+// The kernels' own, checked with the features and files of recorded ones: 6.1, 6.1-rt, 6.12,
+// 6.12-rt. NI_RANDOM came with late point releases, which distributions have.
+var (
+	fair34 = cfs(Fair{QuotaSlicesExpire: true, PELT411: true, On: []string{"GENTLE_FAIR_SLEEPERS", "START_DEBIT", "LAST_BUDDY", "CACHE_HOT_BUDDY",
+		"WAKEUP_PREEMPTION", "LB_BIAS"}, Off: alwaysOff})
+	fair411 = cfs(Fair{QuotaSlicesExpire: true, PELT411: true, On: all(cfsOn, []string{"LB_BIAS"}), Off: all(alwaysOff, []string{"SIS_AVG_CPU"})})
+	fair61  = cfs(Fair{IdleMinGranularity: 750_000, QuotaBurst: true, IdleGroups: true,
+		On: all(cfsOn, affineOn, []string{"UTIL_EST_FASTUP", "SIS_UTIL", "NI_RANDOM", "ALT_PERIOD", "BASE_SLICE"}), Off: all(alwaysOff, []string{"SIS_PROP"})})
+	fair66  = Fair{EEVDF: true, BaseSlice: 750_000, QuotaBurst: true, IdleGroups: true, On: all(eevdfOn, affineOn, []string{"UTIL_EST_FASTUP"}), Off: alwaysOff}
+	fair612 = Fair{EEVDF: true, BaseSlice: 700_000, CustomSlices: true, QuotaBurst: true, IdleGroups: true,
+		On: all(eevdfOn, eevdf612On, affineOn, []string{"NI_RANDOM"}), Off: alwaysOff}
+	fair618 = Fair{EEVDF: true, BaseSlice: 700_000, CustomSlices: true, QuotaBurst: true, IdleGroups: true, TaskThrottle: true,
+		On: all(eevdfOn, eevdf612On, affineOn), Off: alwaysOff}
+)
+
+var fairs = map[string]*Fair{"3.4-rt": &fair34, "4.11": &fair411, "6.1": &fair61, "6.1-rt": &fair61, "6.6": &fair66,
+	"6.12": &fair612, "6.12-rt": &fair612, "6.18": &fair618}
+
+// Fair returns the facts of the profile's fair class; the zero Fair for one that is not one of
+// Profiles.
+func (p *Profile) Fair() Fair {
+	if f := fairs[p.Name]; f != nil {
+		return *f
+	}
+	return Fair{}
+}
