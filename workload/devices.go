@@ -83,7 +83,7 @@ func (r *Run) post(c event.CPU, s *semaphore) {
 		return
 	}
 	w := s.waiters[0]
-	w.woken = true
+	w.woken, w.wokenAt = true, r.m.Now()
 	s.waiters = remove(s.waiters, w)
 	r.m.Wake(c, w.th)
 }

@@ -23,10 +23,12 @@ func (p *thread) do(op *Op) (step machine.Step, over bool) {
 	case OpRun, OpRuntime:
 		return p.work(op)
 	case OpSleep:
-		at := r.m.Now() + op.NS
+		p.jobDone()
+		at := r.m.Now() + op.NS + p.later()
 		if op.Jitter > 0 {
 			at += p.jitter(op.Jitter)
 		}
+		p.releaseAt(at)
 		return p.sleepUntil(at), true
 	case OpTimer:
 		return p.timer(op, &r.timers[op.Ref])
@@ -111,11 +113,12 @@ func (p *thread) timer(op *Op, t *timer) (machine.Step, bool) {
 		p.quiet = true
 		return proceed, true
 	}
+	p.jobDone()
 	if !t.init {
 		t.init, t.next = true, p.first
 	}
 	p.loop.CPeriod += op.NS
-	t.next += op.NS
+	t.next += op.NS + p.later()
 	// cyclictest adds intervals until the next one lies ahead.
 	if op.Timer == TimerSkip && op.NS > 0 && t.next < now {
 		t.next += (now - t.next + op.NS - 1) / op.NS * op.NS
@@ -132,8 +135,10 @@ func (p *thread) timer(op *Op, t *timer) (machine.Step, bool) {
 		}
 		p.loop.WakeupLatency = 0
 		p.quiet = true
+		p.releaseAt(t.next)
 		return proceed, true
 	}
+	p.releaseAt(t.next)
 	return p.sleepUntil(t.next), false
 }
 

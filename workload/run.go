@@ -16,6 +16,8 @@ type Run struct {
 
 	// OnLoop, where set, is told every finished round of a phase.
 	OnLoop func(Loop)
+	// OnJob, where set, is told every finished job.
+	OnJob func(Job)
 	// OnExit, where set, is told when a task begins its exit, which has an event only where
 	// it does so by itself.
 	OnExit func(*sched.Task)
@@ -41,6 +43,8 @@ type Run struct {
 	shared *group // the main thread and all threads that are no processes
 
 	start       gate // the barrier at which all threads meet before they begin
+	begun       int  // how many of them have come to their first sleep
+	allBegun    event.Time
 	zero        event.Time
 	stopping    bool // continue_running is 0
 	failed      bool
@@ -54,7 +58,7 @@ func Load(m *machine.Machine, spec *Spec) (*Run, error) {
 	if err := spec.check(m.CPUs()); err != nil {
 		return nil, err
 	}
-	r := &Run{m: m, spec: spec, zero: event.NoTime, conds: make([]cond, spec.Conds), sems: make([]semaphore, spec.Sems),
+	r := &Run{m: m, spec: spec, zero: event.NoTime, allBegun: event.NoTime, conds: make([]cond, spec.Conds), sems: make([]semaphore, spec.Sems),
 		timers: make([]timer, spec.Timers), queues: make([]queue, spec.Queues), forks: make([]int, spec.Forks)}
 	for _, mu := range spec.Mutexes {
 		r.mutexes = append(r.mutexes, newMutex(mu, m.Preempt()))

@@ -87,12 +87,15 @@ type Task struct {
 	Delay     event.Time
 	Group     int // 1 + the index of its group; 0: that of its parent
 	Loop      int // how often all phases run; negative: forever
-	Attr      *sched.Attr
-	CPUs      []event.CPU // nil: all
-	Timers    int         // timers of its own
-	Sections  []Section
-	Memory    *Memory // nil: a thread that shares the main one's, unless a signal ends it
-	Exit      *Exit   // nil: with its loops
+	// Later is by how much longer its sleeps are, for a time or to a timer, counted over each
+	// thread's life; those beyond the list, and all of nil, as the operations say.
+	Later    []event.Time
+	Attr     *sched.Attr
+	CPUs     []event.CPU // nil: all
+	Timers   int         // timers of its own
+	Sections []Section
+	Memory   *Memory // nil: a thread that shares the main one's, unless a signal ends it
+	Exit     *Exit   // nil: with its loops
 	// Normalize is Spec.Normalize for this task alone; nil: as all.
 	Normalize *Normalize
 	Phases    []Phase

@@ -59,11 +59,20 @@ type thread struct {
 	loop      Loop        // what rt-app would log
 
 	index  int // global, in the order of creation
+	kind   int // index of its task
 	name   string
 	fork   bool // created by OpFork: it does not meet the others
 	group  *group
 	cgroup int        // 1 + the index of its control group, 0: the root
 	first  event.Time // t_first: from which timers count
+
+	// Its jobs.
+	released   event.Time // of the job at hand, or of the one that the sleep ends with; NoTime: none yet
+	wokenAt    event.Time // when somebody took it out of a queue
+	slept      int        // sleeps that have begun, for Task.Later
+	sleepOfJob int        // number of the sleep that ends with released; −1: none
+	slackOfJob event.Time
+	begun      bool // it has come to its first sleep
 
 	// What its clocks and calls need.
 	timers []timer
@@ -102,7 +111,7 @@ type timer struct {
 func (r *Run) newThread(parent *machine.Thread, task, site int) (*thread, error) {
 	fork := site >= 0
 	t := &r.spec.Tasks[task]
-	p := &thread{run: r, task: t, index: len(r.threads), fork: fork, timers: make([]timer, t.Timers), exitAt: event.NoTime}
+	p := &thread{run: r, task: t, kind: task, index: len(r.threads), fork: fork, timers: make([]timer, t.Timers), exitAt: event.NoTime, released: event.NoTime}
 	p.name = t.Called(p.index)
 	if fork {
 		if t.Comm == "" {
@@ -248,6 +257,7 @@ func (p *thread) delay() machine.Step {
 // round begins a round of the current phase, unless it was the last one.
 func (p *thread) round() machine.Step {
 	if p.run.stopping || p.task.Loop >= 0 && p.taskLoop == p.task.Loop || len(p.task.Phases) == 0 {
+		p.jobDone()
 		p.stage, p.quiet = stageEnd, true
 		return proceed
 	}

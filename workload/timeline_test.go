@@ -22,6 +22,7 @@ type record struct {
 	run   *workload.Run
 	ran   strings.Builder // "at name" of every switch to a thread that then took time
 	loops []workload.Loop
+	jobs  []workload.Job
 	said  []error
 
 	last   string // on CPU 0, since lastAt
@@ -46,6 +47,7 @@ func playOn(t *testing.T, config machine.Config, until event.Time, spec *workloa
 		t.Fatal(err)
 	}
 	r.run.OnLoop = func(l workload.Loop) { r.loops = append(r.loops, l) }
+	r.run.OnJob = func(j workload.Job) { r.jobs = append(r.jobs, j) }
 	r.run.OnVerdict = func(err error) { r.said = append(r.said, err) }
 	if err := r.m.RunUntil(until); err != nil {
 		t.Fatal(err)

@@ -91,7 +91,7 @@ func (p *thread) wakeFirst(list []*thread) []*thread {
 		return list
 	}
 	w := list[0]
-	w.woken = true
+	w.woken, w.wokenAt = true, p.run.m.Now()
 	list = slices.Delete(list, 0, 1)
 	p.run.m.Wake(p.th.Task.CPU(), w.th)
 	return list
@@ -203,8 +203,13 @@ func (p *thread) meet(b *barrier) (machine.Step, bool) {
 // semWait is sem_wait(): a post lets one waiter go, but the value is taken by who runs
 // first.
 func (p *thread) semWait(s *semaphore) (machine.Step, bool) {
+	if p.visit == 0 {
+		p.jobDone()
+		p.wokenAt = p.run.m.Now()
+	}
 	if s.value > 0 {
 		s.value--
+		p.released, p.sleepOfJob, p.slackOfJob = p.wokenAt, -1, 0
 		s.waiters = remove(s.waiters, p)
 		return proceed, true
 	}
