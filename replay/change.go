@@ -79,6 +79,8 @@ func (l *Load) Apply(c *scenario.Change) error {
 		err = l.remove(c)
 	case scenario.ChangeMutex:
 		err = l.changeMutexes(c)
+	case scenario.ChangeArrivals:
+		err = fmt.Errorf("when tasks of a recording arrive is %w; scenarios can have it changed", scenario.ErrNotModelled)
 	default:
 		err = fmt.Errorf("cgroups are %w", scenario.ErrNotModelled)
 	}

@@ -50,6 +50,8 @@ func (p *Plan) Apply(c *Change) error {
 		return p.remove(c)
 	case ChangeMutex:
 		return p.changeMutex(c)
+	case ChangeArrivals:
+		return p.changeArrivals(c)
 	default:
 		return fmt.Errorf("cgroups are %w", ErrNotModelled)
 	}

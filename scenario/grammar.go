@@ -27,6 +27,7 @@ const (
 	ChangeRemove                     // remove task=PATTERN
 	ChangeCGroup                     // cgroup=PATH FILE=VALUE…
 	ChangeMutex                      // mutex=PATTERN pi=on|off held=×FACTOR|outside
+	ChangeArrivals                   // arrivals=PATTERN delay=D later=N:D,…
 )
 
 // Change is one change of the common grammar, parsed. What it names need not be there: that
@@ -34,7 +35,7 @@ const (
 type Change struct {
 	Kind ChangeKind
 	// Pattern is a name or a shell pattern: of ChangeTask, ChangeIRQ, ChangeRemove,
-	// ChangeCGroup and ChangeMutex.
+	// ChangeCGroup, ChangeMutex and ChangeArrivals.
 	Pattern string
 	// Values are the words NAME=VALUE in their order, checked but for what ChangeSet sets:
 	// that is for the kernel to say.
@@ -56,6 +57,7 @@ var patterned = []struct {
 	{"irq", ChangeIRQ, "interrupt", []string{"policy", "prio", "nice", "cpus"}},
 	{"mutex", ChangeMutex, "mutex", []string{"pi", "held"}},
 	{"cgroup", ChangeCGroup, "cgroup", nil},
+	{"arrivals", ChangeArrivals, "task or interrupt", []string{"delay", "later"}},
 }
 
 // ParseChange reads one change of the common grammar:
@@ -65,6 +67,7 @@ var patterned = []struct {
 //	task=PATTERN exit_normalize=off|rt|all
 //	irq=PATTERN policy=fifo|rr|other|batch|idle prio=N nice=N cpus=0-3,5
 //	mutex=PATTERN pi=on|off held=×FACTOR|outside
+//	arrivals=PATTERN delay=D later=N:D,N:D
 //	cgroup=PATH FILE=VALUE
 //	set NAME=VALUE…
 //	kernel=PROFILE
@@ -113,7 +116,7 @@ func parseChange(text string) (Change, error) {
 		err := number(value, 1, mostCPUs, &n)
 		return Change{Kind: ChangeCPUs, CPUs: int(n)}, err
 	}
-	return Change{}, errors.New("begins with none of task=, irq=, mutex=, cgroup=, set, kernel=, cpus=, exit_teardown, remove")
+	return Change{}, errors.New("begins with none of task=, irq=, mutex=, cgroup=, arrivals=, set, kernel=, cpus=, exit_teardown, remove")
 }
 
 func parsePatterned(kind ChangeKind, of, pattern string, words, known []string) (Change, error) {

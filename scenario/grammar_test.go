@@ -151,7 +151,8 @@ func TestRemovingTasksAndChangingMutexes(t *testing.T) {
 // FuzzParseChange: whatever is read as a change is printed so that it reads the same.
 func FuzzParseChange(f *testing.F) {
 	for _, s := range []string{`task="a b" policy=fifo prio=3`, "task=\xff\"\" nice=1", `cgroup=/web cpu.max="max 100000"`, "exit_teardown ×0.25", "remove task=x", "mutex=m pi=on",
-		"set HZ=\"1 0\"", "irq=14-ahci cpus=0-3", "kernel=", "cpus=12", `task="\\\"" work=x1.000001`} {
+		"set HZ=\"1 0\"", "irq=14-ahci cpus=0-3", "kernel=", "cpus=12", `task="\\\"" work=x1.000001`,
+		"arrivals=ctl delay=1.5ms later=3:20us,7:1.001us"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

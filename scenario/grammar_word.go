@@ -29,6 +29,10 @@ func checkWord(name, value string) error {
 		return nil
 	case "exit_normalize":
 		_, err = normalizeNamed(value)
+	case "delay":
+		_, err = parseSpan(value)
+	case "later":
+		_, err = parseLater(value)
 	case "pi":
 		var on bool
 		err = onOff(value, &on)

@@ -163,7 +163,7 @@ func (s *Source) Decisions(f func(*sched.Decision)) error {
 // run finds its names there, with the same numbers.
 func (s *Source) start(sink func(*event.Event)) (*machine.Machine, error) {
 	if s.setup.Machine.Sched.CPUs < 1 {
-		return nil, errors.New("a machine needs at least one CPU")
+		return nil, errNoCPU
 	}
 	return machine.New(s.setup.Machine, s.names, sink), nil
 }
