@@ -1,4 +1,5 @@
-// Package experiment runs variants of a scenario with many seeds and compares them.
+// Package experiment runs variants of a scenario with many seeds and compares them, and
+// searches for the arrivals of a task at which something takes longest.
 //
 //  1. An Experiment has a plan, variants (lists of changes), a number of seeds and the
 //     measures that are taken beside the waits of the tasks.
@@ -13,6 +14,11 @@
 //
 // A run depends on its variant and seed alone, and results are put together in their order,
 // so that the answer is the same for any number of processors.
+//
+// The search is Worst: a Search has axes, a function that measures at a point, and first
+// points; Arrivals makes all of them of a scenario and a task. It plans runs in generations
+// and looks at their values in order, so its answer does not depend on processors either, and
+// it can be interrupted and resumed.
 //
 // Waits within one run are not independent of each other. Tests therefore compare runs, each
 // with one number, and never waits.

@@ -11,11 +11,16 @@ import (
 // returns the error of the lowest number that has one. After an error, or when ctx ends, it
 // starts no more.
 func each(ctx context.Context, n int, do func(context.Context, int) error) error {
+	return eachOn(ctx, runtime.GOMAXPROCS(0), n, do)
+}
+
+// eachOn is each with a number of goroutines.
+func eachOn(ctx context.Context, workers, n int, do func(context.Context, int) error) error {
 	errs := make([]error, n)
 	var next atomic.Int64
 	var failed atomic.Bool
 	var wg sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) {
+	for range min(n, workers) {
 		wg.Go(func() {
 			for !failed.Load() && ctx.Err() == nil {
 				i := int(next.Add(1)) - 1

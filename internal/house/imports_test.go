@@ -54,8 +54,9 @@ var rooms = []room{
 	{name: "replay", may: []string{"*"}, model: true},
 	// whatif asks explain for the late waits and for their causes.
 	{name: "whatif", may: []string{"*"}, model: true},
-	// explain tells why the worst run was late; result has the public form of a comparison.
-	{name: "experiment", may: []string{"event", "kernel", "timeline", "latency", "cause", "result", "explain", "stats", "truth", "scenario"}, model: true},
+	// explain tells why the worst run was late; result has the public form of a comparison. The
+	// search for the worst arrivals reads in the load what arrives, and draws random numbers.
+	{name: "experiment", may: []string{"event", "kernel", "timeline", "latency", "cause", "result", "explain", "stats", "truth", "engine", "workload", "scenario", "internal/nearest"}, model: true},
 	{name: "cases", may: []string{"event", "latency", "result", "internal/nearest", "stats", "scenario", "experiment", "whatif"}, model: true},
 	{name: "live", may: []string{"event", "sysinfo", "trace/ringbuf", "trace/tracedat"}},
 	{name: "report", may: []string{"result"}},
