@@ -85,6 +85,10 @@ func (f *forcer) moved(ev *event.Event, t *forced) {
 		}
 		m.charged = f.turned.cpu == m.from && f.turned.by == ev.CPU && f.turned.at == f.cpus[ev.CPU].runEvents-1
 		f.proposed = proposal{}
+		if f.pulling(&m) && ev.CPU == m.to {
+			f.moves = append(f.moves, m)
+			return
+		}
 		f.moves = append(f.moves, m)
 		f.sched.AskPush(ev.CPU, m.from, p, ev.CPU == m.from)
 		last := &f.moves[len(f.moves)-1]
@@ -173,6 +177,16 @@ func (f *forcer) settleMoves(c event.CPU) {
 func (f *forcer) pulls(t *forced, c event.CPU) bool {
 	for i := range f.moves {
 		if f.moves[i].task == t && f.moves[i].to == c {
+			return true
+		}
+	}
+	return false
+}
+
+// pulling reports whether the CPU to which m goes is pulling: another move there waits for its switch.
+func (f *forcer) pulling(m *forcedMove) bool {
+	for i := range f.moves {
+		if o := &f.moves[i]; !o.done && o.to == m.to && o.from != m.from && len(f.moves) < mostForcedCPUs {
 			return true
 		}
 	}

@@ -82,8 +82,8 @@ func (r *currentRun) charged(ev *event.Event) {
 	if ev.Task != ev.PID {
 		return
 	}
-	if r.inCall != event.NoTime && ev.Time-r.inCall <= longCall && (ev.Arg2 != 0 || r.prio < event.MaxRTPrio) {
-		r.call = r.n // to leave the old class charges
+	if r.inCall != event.NoTime && ev.Time-r.inCall <= longCall && (ev.Arg2 != 0 || r.prio < event.MaxRTPrio) && !ev.Flags.InInterrupt() {
+		r.call = r.n // to leave the old class charges; a tick may come in between
 	}
 	r.inCall = event.NoTime
 	switch {
