@@ -110,6 +110,7 @@ func newSwarm(seed uint64, sink func(*event.Event)) (*swarm, plan) {
 		k := &p.cfg.Sched
 		k.RTGroupSched, k.RTRuntime, k.RTPeriod = true, 950*ms, 1000*ms
 	}
+	p.cfg.Sched.Fair.DeferPutPrev = sched.DeferPutPrev(seed / 5 % 3)
 	s := &swarm{r: r, free: p.cfg.Costs == machine.Costs{}, pinning: p.pinning, kept: map[event.CPU]bool{}, donor: map[*sched.Task]*sched.Task{}}
 	s.mon = newMonitor(s.free)
 	s.m = machine.New(p.cfg, event.NewNames(), func(ev *event.Event) {

@@ -88,6 +88,9 @@ var coreSettings = []Setting{
 	{"exit_normalize", "off, rt, all", "off", "what a dying task becomes before it gives its memory back: rt: SCHED_FIFO and SCHED_RR become SCHED_OTHER and keep what a lock lends; all: deadline tasks too, a negative nice value becomes 0, a lock lends nothing. Two changes that were proposed; no kernel has them", true,
 		func(t *tuning, v string) error { return setNormalize(t, v) },
 		func(t *tuning) string { return normalizeNames[t.load.Normalize] }},
+	{"defer_put_prev", "off, on, settle", "off", "a fair task that a real-time one preempts is put back only when a fair one is chosen again; on: it is charged for the time in between, settle: that is put aside. A change that was proposed; no kernel has it", true,
+		func(t *tuning, v string) error { return setDeferPutPrev(t, v) },
+		func(t *tuning) string { return t.config.Fair.DeferPutPrev.String() }},
 	{"HRTICK", "on, off", "off", "a tick of its own at the end of a slice", true,
 		func(t *tuning, v string) error { return onOff(v, &t.config.HRTick) },
 		func(t *tuning) string { return switchWord(t.config.HRTick) }},
@@ -185,6 +188,16 @@ func normalizeNamed(v string) (workload.Normalize, error) {
 		}
 	}
 	return workload.NormalizeOff, fmt.Errorf("%q is not off, rt or all", v)
+}
+
+func setDeferPutPrev(t *tuning, v string) error {
+	for _, d := range []sched.DeferPutPrev{sched.DeferOff, sched.DeferOn, sched.DeferSettle} {
+		if d.String() == v {
+			t.config.Fair.DeferPutPrev = d
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is not off, on or settle", v)
 }
 
 func setNoHZ(t *tuning, v string) error {

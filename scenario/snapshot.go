@@ -55,14 +55,17 @@ func (s *Setup) known(t *tuning) {
 		value := x.get(t)
 		switch {
 		case value == "":
-		case x.Feature && (value == "on" || value == "off") && x.Name != "exit_normalize":
+		case x.Feature && value == x.Default && proposed(x.Name): // as in every kernel
+		case x.Feature && (value == "on" || value == "off") && !proposed(x.Name):
 			s.features = append(s.features, sysinfo.Feature{Name: x.Name, On: value == "on"})
-		case x.Name == "exit_normalize" && value == "off": // as in every kernel
 		default:
 			s.settings = append(s.settings, sysinfo.Setting{Name: x.Name, Value: value})
 		}
 	}
 }
+
+// proposed reports whether a feature was proposed and is in no kernel.
+func proposed(name string) bool { return name == "exit_normalize" || name == "defer_put_prev" }
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 

@@ -137,6 +137,9 @@ func (rq *RQ) checkServer() error {
 // checkRQ looks at the counts of one queue and at what other CPUs believe of it.
 func (s *Sched) checkRQ(rq *RQ) error {
 	n, err := rq.count()
+	if err == nil {
+		err = rq.checkDeferred()
+	}
 	if err != nil {
 		return err
 	}

@@ -79,6 +79,9 @@ func (s *Sched) countTask(cfs *cfsRQ, idle *bool, n int) (throttled bool) {
 // dequeueTaskFair is dequeue_task_fair(). It reports false if p sleeps and stays in the queue
 // until its lag is paid.
 func (s *Sched) dequeueTaskFair(rq *RQ, p *Task, f flags) bool {
+	if rq.deferred == p {
+		s.settlePutPrev(rq)
+	}
 	s.utilEstDequeue(rq, p)
 	left := s.dequeueEntities(rq, &p.se, f)
 	s.utilEstUpdate(rq, p, f&flagSleep != 0)
@@ -145,6 +148,7 @@ func (s *Sched) updateCurrFair(rq *RQ) event.Time {
 
 // pickTaskFair returns the fair task that should run next, nil for none; pick_task_fair().
 func (s *Sched) pickTaskFair(rq *RQ) *Task {
+	s.settlePutPrev(rq)
 	for {
 		if rq.cfs.nrRunning == 0 {
 			return nil
@@ -203,6 +207,7 @@ func (s *Sched) putPrevTaskFair(rq *RQ, p *Task) {
 
 // setNextTaskFair is set_next_task_fair(): every level makes its entity the current one.
 func (s *Sched) setNextTaskFair(rq *RQ, p *Task, first bool) {
+	s.settlePutPrev(rq) // a current real-time task may have become fair
 	for se := &p.se; se != nil; se = se.parent {
 		s.setNextEntity(se.cfsRQ, se)
 		s.accountCfsRQRuntime(se.cfsRQ, 0)

@@ -54,6 +54,8 @@ func (s *Sched) newidleBalance(rq *RQ) bool {
 			if src == rq {
 				continue
 			}
+			s.updateRQClock(src)
+			s.settlePutPrev(src) // so that it is found
 			var found *Task
 			src.cfs.eachWaiting(func(p *Task) bool {
 				tried++
@@ -79,6 +81,7 @@ func (s *Sched) kickIdle(rq *RQ) {
 	if !s.fairWait.has(rq.cpu) || s.idle.empty() {
 		return
 	}
+	s.settlePutPrev(rq)
 	tried, to := 0, event.NoCPU
 	var found *Task
 	rq.cfs.eachWaiting(func(p *Task) bool {

@@ -1,6 +1,10 @@
 package sched
 
-import "github.com/whylate/whylate/event"
+import (
+	"math/bits"
+
+	"github.com/whylate/whylate/event"
+)
 
 // enqueueEntity puts se into its queue; enqueue_entity().
 func (s *Sched) enqueueEntity(cfs *cfsRQ, se *schedEntity, f flags) {
@@ -58,6 +62,9 @@ func (s *Sched) updateCurr(cfs *cfsRQ) event.Time {
 		return 0
 	}
 	rq := cfs.rq
+	if rq.deferred != nil {
+		s.putAside(rq)
+	}
 	p := se.task
 	var delta event.Time
 	if p != nil {
@@ -147,6 +154,8 @@ func (se *schedEntity) setExecStart(at event.Time) {
 
 // enqueueTimeline is __enqueue_entity().
 func (s *Sched) enqueueTimeline(cfs *cfsRQ, se *schedEntity) {
+	s.work.Inserts++
+	s.work.Depth += bits.Len(uint(cfs.timeline.n))
 	if s.cfg.Fair.EEVDF && !s.cfg.FairPlaced {
 		s.avgVruntimeAdd(cfs, se)
 		cfs.timeline.insertValue(&se.node, se.deadline, se.vruntime)

@@ -18,6 +18,10 @@ func (s *Sched) SetFairPlace(p *Task, place event.Time) {
 		return
 	}
 	rq, at := s.rqs[p.cpu], int64(place)
+	if rq.deferred == p {
+		s.updateRQClock(rq)
+		s.settlePutPrev(rq)
+	}
 	current := rq.curr == p && p.class == fairClass
 	if current {
 		at -= int64(s.host.Now() - p.execStart) // it is charged for that later

@@ -54,9 +54,29 @@ type Work struct {
 	Searched           int // CPUs or tasks looked at
 	Migrations         int
 	Switches           int
+	FairWork
+
+	// RTPicks is 1 where a real-time task was picked, and InFront what put_prev_task() of the
+	// task that left did of FairWork in front of it.
+	RTPicks int
+	InFront FairWork
+}
+
+// FairWork is what the fair class does inside its operations.
+type FairWork struct {
+	PutPrevs int // entities that were put back; put_prev_entity()
+	Settled  int // tasks of which that was put off and is done now; DeferPutPrev
+	Charged  int // entities that were charged for run time; update_curr()
+	// Inserts are entities that came into a red-black tree, Depth is the sum of the levels that a
+	// balanced tree of as many had before.
+	Inserts, Depth int
 	// Load tracking: updates of a sum that took place (1024 ns passed at least), the periods of
 	// 1024 units that ended in them, and the sums that decayed for that.
 	PeltUpdates, PeltPeriods, PeltDecays int
-	Charged                              int // entities that were charged for run time; update_curr()
-	PutPrevs                             int // entities that were put back; put_prev_entity()
+}
+
+// less returns w without what o counts.
+func (w FairWork) less(o *FairWork) FairWork {
+	return FairWork{w.PutPrevs - o.PutPrevs, w.Settled - o.Settled, w.Charged - o.Charged, w.Inserts - o.Inserts, w.Depth - o.Depth,
+		w.PeltUpdates - o.PeltUpdates, w.PeltPeriods - o.PeltPeriods, w.PeltDecays - o.PeltDecays}
 }

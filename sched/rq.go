@@ -22,6 +22,9 @@ type RQ struct {
 	dl  dlRQ
 	cfs cfsRQ
 
+	deferred   *Task      // preempted by a real-time task and still to be put back; DeferPutPrev
+	deferredAt event.Time // since when; with DeferSettle up to when its time was put aside
+
 	cfsTasks, cfsLast *Task // all fair tasks that are queued, who ran last first; cfs_tasks
 	movable           int   // of them that may use other CPUs too
 

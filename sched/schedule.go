@@ -45,9 +45,11 @@ func (s *Sched) pickNextTask(rq *RQ, prev *Task) *Task {
 	s.balance(rq, prev)
 	// Where only fair tasks are runnable, one that goes takes part in the choice as the current one.
 	put := prev.class != fairClass || rq.nrRunning != rq.cfs.hNrRunning
-	if put {
+	before := s.work.FairWork
+	if put && !s.deferPutPrev(rq, prev) {
 		s.putPrevTask(rq, prev)
 	}
+	inFront := s.work.FairWork.less(&before)
 	next := s.firstRunnable(rq, prev)
 	if next == nil && s.newidleBalance(rq) {
 		next = s.firstRunnable(rq, prev)
@@ -60,6 +62,10 @@ func (s *Sched) pickNextTask(rq *RQ, prev *Task) *Task {
 	}
 	if s.decide != nil {
 		s.tell(rq, prev, next)
+	}
+	if next.class == rtClass {
+		s.work.RTPicks++
+		s.work.InFront = inFront
 	}
 	if !put && next.class == fairClass {
 		next.execStart = rq.clock
@@ -87,6 +93,10 @@ func (s *Sched) firstRunnable(rq *RQ, prev *Task) *Task {
 		p := rq.dl.queue.head()
 		if p != rq.server.task {
 			return p
+		}
+		if rq.deferred != nil {
+			s.settlePutPrev(rq) // it may use up what the server has left
+			continue
 		}
 		if fair := s.pickTaskFair(rq); fair != nil {
 			return fair
