@@ -21,6 +21,15 @@ type Fair struct {
 	TaskThrottle bool
 	// IdleGroups: there is cpu.idle, from 5.15 on.
 	IdleGroups bool
+	// LongSleepers: who slept for 104 days has no virtual run time any more; stable kernels of 2023.
+	LongSleepers bool
+	// MinVruntimeOnSave: the condition for min_vruntime when an entity leaves is the wrong way
+	// round, from 4.9 to 4.19.
+	MinVruntimeOnSave bool
+	// PickClearsBuddies: who is picked is no buddy any more even where it goes on, before 5.4.
+	PickClearsBuddies bool
+	// WeightsToZero: a weight may be scaled down to nothing, before 5.7.
+	WeightsToZero bool
 	// PELT411: load is tracked by the rules of 4.11 and not by those from 5.7 on.
 	PELT411 bool
 	// On are the features that are on, Off those that the kernel has and that are off; only
@@ -56,10 +65,10 @@ func cfs(f Fair) Fair {
 // The kernels' own, checked with the features and files of recorded ones: 6.1, 6.1-rt, 6.12,
 // 6.12-rt. NI_RANDOM came with late point releases, which distributions have.
 var (
-	fair34 = cfs(Fair{QuotaSlicesExpire: true, PELT411: true, On: []string{"GENTLE_FAIR_SLEEPERS", "START_DEBIT", "LAST_BUDDY", "CACHE_HOT_BUDDY",
+	fair34 = cfs(Fair{PickClearsBuddies: true, WeightsToZero: true, QuotaSlicesExpire: true, PELT411: true, On: []string{"GENTLE_FAIR_SLEEPERS", "START_DEBIT", "LAST_BUDDY", "CACHE_HOT_BUDDY",
 		"WAKEUP_PREEMPTION", "LB_BIAS"}, Off: alwaysOff})
-	fair411 = cfs(Fair{QuotaSlicesExpire: true, PELT411: true, On: all(cfsOn, []string{"LB_BIAS"}), Off: all(alwaysOff, []string{"SIS_AVG_CPU"})})
-	fair61  = cfs(Fair{IdleMinGranularity: 750_000, QuotaBurst: true, IdleGroups: true,
+	fair411 = cfs(Fair{MinVruntimeOnSave: true, PickClearsBuddies: true, WeightsToZero: true, QuotaSlicesExpire: true, PELT411: true, On: all(cfsOn, []string{"LB_BIAS"}), Off: all(alwaysOff, []string{"SIS_AVG_CPU"})})
+	fair61  = cfs(Fair{LongSleepers: true, IdleMinGranularity: 750_000, QuotaBurst: true, IdleGroups: true,
 		On: all(cfsOn, affineOn, []string{"UTIL_EST_FASTUP", "SIS_UTIL", "NI_RANDOM", "ALT_PERIOD", "BASE_SLICE"}), Off: all(alwaysOff, []string{"SIS_PROP"})})
 	fair66  = Fair{EEVDF: true, BaseSlice: 750_000, QuotaBurst: true, IdleGroups: true, On: all(eevdfOn, affineOn, []string{"UTIL_EST_FASTUP"}), Off: alwaysOff}
 	fair612 = Fair{EEVDF: true, BaseSlice: 700_000, CustomSlices: true, QuotaBurst: true, IdleGroups: true,

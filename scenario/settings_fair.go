@@ -16,7 +16,9 @@ func fairOf(f kernel.Fair, cpus int) sched.FairConfig {
 	out := sched.FairConfig{EEVDF: f.EEVDF, Latency: scaled(f.Latency), MinGranularity: scaled(f.MinGranularity),
 		IdleMinGranularity: event.Time(f.IdleMinGranularity), WakeupGranularity: scaled(f.WakeupGranularity),
 		BaseSlice: scaled(f.BaseSlice), CustomSlices: f.CustomSlices, BandwidthSlice: 5_000_000,
-		QuotaSlicesExpire: f.QuotaSlicesExpire, TaskThrottle: f.TaskThrottle, PELT411: f.PELT411}
+		QuotaSlicesExpire: f.QuotaSlicesExpire, TaskThrottle: f.TaskThrottle, PELT411: f.PELT411,
+		IdleEntities: f.IdleGroups, LongSleepers: f.LongSleepers, MinVruntimeOnSave: f.MinVruntimeOnSave,
+		PickClearsBuddies: f.PickClearsBuddies, WeightsToZero: f.WeightsToZero}
 	for _, name := range f.On {
 		if x, ok := sched.FeatureNamed(name); ok {
 			out.Features = out.Features.With(x, true)

@@ -120,16 +120,20 @@ func (s *Sched) ttwuRunnable(from event.CPU, p *Task) {
 
 // ttwuDoActivate is ttwu_do_activate(): the preemption is decided before the event.
 func (s *Sched) ttwuDoActivate(from event.CPU, rq *RQ, p *Task) {
-	f := flagWakeup
-	if p.migrated {
-		f |= flagMigrated
-		p.migrated = false
-	}
-	s.activateTask(rq, p, f)
+	s.activateTask(rq, p, p.wakeFlags())
 	s.wakeupPreempt(from, rq, p, flagWakeup)
 	p.State = event.StateRunnable
 	s.emitWake(from, event.SchedWakeup, p)
 	s.taskWoken(from, rq, p)
+}
+
+// wakeFlags are those with which a woken task comes into its queue.
+func (p *Task) wakeFlags() flags {
+	if !p.migrated {
+		return flagWakeup
+	}
+	p.migrated = false
+	return flagWakeup | flagMigrated
 }
 
 // ttwuQueueCond reports whether the wake should be finished by the target: it does not

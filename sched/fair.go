@@ -50,6 +50,7 @@ func (s *Sched) enqueueTaskFair(rq *RQ, p *Task, f flags) {
 		s.fairCame(rq, was)
 		s.addNrRunning(rq)
 	}
+	s.hrtickUpdate(rq)
 	s.fairWaits(rq)
 }
 
@@ -85,6 +86,7 @@ func (s *Sched) dequeueTaskFair(rq *RQ, p *Task, f flags) bool {
 	s.utilEstDequeue(rq, p)
 	left := s.dequeueEntities(rq, &p.se, f)
 	s.utilEstUpdate(rq, p, f&flagSleep != 0)
+	s.hrtickUpdate(rq)
 	if !left {
 		return false
 	}
@@ -245,7 +247,7 @@ func (s *Sched) nextIsFair(rq *RQ, p *Task, first bool) {
 		rq.linkTask(p)
 	}
 	s.fairWaits(rq)
-	if first && s.cfg.HRTick && rq.cfs.hNrRunning > 1 {
+	if first && s.cfg.HRTick {
 		s.hrtickStartFair(rq, p)
 	}
 }
@@ -297,13 +299,14 @@ func (s *Sched) prioChangedFair(from event.CPU, rq *RQ, p *Task, old event.Prio)
 	case rq.curr != p:
 		s.wakeupPreempt(from, rq, p, 0)
 	case p.prio > old:
-		s.reschedCurr(from, rq)
+		s.reschedCurrLazy(from, rq)
 	}
 }
 
 // switchedToFair is switched_to_fair(): who was current as something better makes way.
 func (s *Sched) switchedToFair(from event.CPU, rq *RQ, p *Task) {
 	s.attachTask(rq, p)
+	s.attachVruntime(p)
 	switch {
 	case !p.onRQ:
 	case rq.curr == p:
@@ -314,7 +317,10 @@ func (s *Sched) switchedToFair(from event.CPU, rq *RQ, p *Task) {
 }
 
 // switchedFromFair is switched_from_fair().
-func (s *Sched) switchedFromFair(rq *RQ, p *Task) { s.detachTask(rq, p) }
+func (s *Sched) switchedFromFair(rq *RQ, p *Task) {
+	s.detachVruntime(p)
+	s.detachTask(rq, p)
+}
 
 // eachWaiting calls f for the waiting tasks of cfs and below, those that are likely to run
 // soon first, until it returns false.

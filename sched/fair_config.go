@@ -17,6 +17,23 @@ type FairConfig struct {
 	MinGranularity     event.Time // sched_min_granularity: but not shorter
 	IdleMinGranularity event.Time // sched_idle_min_granularity: what idle tasks get beside others; 0: as others (before 5.15)
 	WakeupGranularity  event.Time // sched_wakeup_granularity: how far a woken task has to be behind
+	// ChildRunsFirst is sched_child_runs_first: a new task takes the place of its parent, which
+	// begins a slice behind in its stead.
+	ChildRunsFirst bool
+	// IdleEntities: SCHED_IDLE tasks and idle groups have slices, places and preemption of their
+	// own (from 5.15 on).
+	IdleEntities bool
+	// LongSleepers: who slept for more than 104 days has no virtual run time any more (stable
+	// kernels since 2023).
+	LongSleepers bool
+	// MinVruntimeOnSave: min_vruntime moves on when an entity leaves only if it will be back at
+	// once, not if it sleeps (4.9 to 4.19: the condition is the wrong way round).
+	MinVruntimeOnSave bool
+	// PickClearsBuddies: who is picked is no buddy any more even where it goes on (before 5.4).
+	PickClearsBuddies bool
+	// WeightsToZero: weights below 1, of 1024 for nice 0, count as none where they are scaled
+	// down (before 5.7).
+	WeightsToZero bool
 
 	// EEVDF
 	BaseSlice    event.Time // base_slice_ns
@@ -67,7 +84,7 @@ func FairScale(cpus int) event.Time {
 // DefaultFair is CFS as 6.1 has it.
 func DefaultFair(cpus int) FairConfig {
 	f := FairScale(cpus)
-	return FairConfig{Latency: 6_000_000 * f, MinGranularity: 750_000 * f, IdleMinGranularity: 750_000, WakeupGranularity: 1_000_000 * f,
+	return FairConfig{IdleEntities: true, LongSleepers: true, Latency: 6_000_000 * f, MinGranularity: 750_000 * f, IdleMinGranularity: 750_000, WakeupGranularity: 1_000_000 * f,
 		BaseSlice: 750_000 * f, BandwidthSlice: 5_000_000,
 		Features: FeaturesOf(GentleFairSleepers, StartDebit, LastBuddy, CacheHotBuddy, WakeupPreemption, AltPeriod, BaseSlice,
 			AttachAgeLoad, UtilEst, UtilEstFastup, WAIdle, WAWeight, WABias, SISUtil, NonTaskCapacity)}

@@ -72,4 +72,7 @@ func (s *Sched) wakeupPreemptEEVDF(from event.CPU, rq *RQ, p *Task, _ flags) {
 	}
 }
 
+// yieldEEVDF is what yield_task_fair() does to the current entity.
+func (s *Sched) yieldEEVDF(se *schedEntity) { se.deadline += calcDeltaFair(se.slice, se) }
+
 var _ event.Time

@@ -19,6 +19,9 @@ func (s *Sched) enqueueEntity(cfs *cfsRQ, se *schedEntity, f flags) {
 		s.placeEnqueued(cfs, se, f)
 	}
 	cfs.accountEntityEnqueue(se)
+	if f&flagWakeup != 0 && s.isCFS() {
+		s.placeEntity(cfs, se, false)
+	}
 	if f&flagMigrated != 0 {
 		se.setExecStart(0)
 	}
@@ -49,9 +52,7 @@ func (s *Sched) dequeueEntity(cfs *cfsRQ, se *schedEntity, f flags) bool {
 	s.leftEntity(cfs, se, f)
 	s.returnCfsRQRuntime(cfs)
 	s.updateCfsGroup(se)
-	if f&(flagSave|flagMove) != flagSave {
-		s.updateMinVruntime(cfs)
-	}
+	s.leftMinVruntime(cfs, f)
 	return true
 }
 

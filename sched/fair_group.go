@@ -1,5 +1,7 @@
 package sched
 
+import "github.com/whylate/whylate/event"
+
 // updateCfsGroup is update_cfs_group(): the weight of a group on this CPU follows its share of
 // the load.
 func (s *Sched) updateCfsGroup(se *schedEntity) {
@@ -7,7 +9,7 @@ func (s *Sched) updateCfsGroup(se *schedEntity) {
 		return
 	}
 	if shares := se.myQ.tg.shares; se.load.weight != shares {
-		s.reweightEntity(se.cfsRQ, se, groupWeight(shares))
+		s.reweightEntity(se.cfsRQ, se, s.groupWeight(shares))
 	}
 }
 
@@ -58,8 +60,15 @@ func (s *Sched) SetShares(g *Group, shares int64) error {
 
 // taskChangeGroup moves p, which is in no queue, into g; task_change_group_fair().
 func (s *Sched) taskChangeGroup(p *Task, g *Group) {
-	s.detachTask(s.rqs[p.cpu], p)
+	fair := p.class == fairClass && p.State != event.StateNew
+	if fair {
+		s.detachVruntime(p)
+		s.detachTask(s.rqs[p.cpu], p)
+	}
 	p.group = g
 	s.setTaskRQ(p, p.cpu)
-	s.attachTask(s.rqs[p.cpu], p)
+	if fair {
+		s.attachTask(s.rqs[p.cpu], p)
+		s.attachVruntime(p)
+	}
 }

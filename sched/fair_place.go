@@ -81,3 +81,10 @@ func (s *Sched) tickPlaced(rq *RQ, p *Task) {
 		s.reschedCurrLazy(rq.cpu, rq)
 	}
 }
+
+// yieldPlaced sends the current task behind all others.
+func (s *Sched) yieldPlaced(rq *RQ) {
+	s.updateCurrFair(rq)
+	se := &rq.curr.se
+	se.cfsRQ.timeline.each(func(n *node) { se.vruntime = max(se.vruntime, n.se.vruntime) })
+}

@@ -115,7 +115,7 @@ func (s *Sched) initGroupCFS(g *Group) {
 		q := &g.cpus[c]
 		q.cfs.init(s.rqs[c], g)
 		q.cfs.se = &q.se
-		q.se = schedEntity{myQ: &q.cfs, load: groupWeight(g.shares), depth: g.depth - 1, slice: s.cfg.Fair.BaseSlice}
+		q.se = schedEntity{myQ: &q.cfs, load: s.groupWeight(g.shares), depth: g.depth - 1, slice: s.cfg.Fair.BaseSlice}
 		q.se.node.se = &q.se
 		q.se.cfsRQ = &s.rqs[c].cfs
 		if g.parent != nil {
@@ -178,3 +178,11 @@ func (cfs *cfsRQ) accountEntityDequeue(se *schedEntity) {
 
 // setLoad is update_load_add() and update_load_sub(): the inverse is computed when it is needed.
 func (cfs *cfsRQ) setLoad(weight int64) { cfs.load = loadWeight{weight: weight} }
+
+// inverted returns the weight of all that is queued, with its inverse.
+func (cfs *cfsRQ) inverted(s *Sched) *loadWeight {
+	if cfs.load.inverse == 0 {
+		cfs.load = s.groupWeight(cfs.load.weight)
+	}
+	return &cfs.load
+}

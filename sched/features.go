@@ -33,6 +33,7 @@ const (
 	NonTaskCapacity                     // interrupts and other classes take capacity
 	LBBias                              // cpu_load[] biases balancing
 	LBMin                               // small loads are not balanced
+	DoubleTick                          // ticks end slices too where HRTICK does it
 	NIRandom                            // newidle balancing is skipped at random where it seldom helps
 	nFeatures
 )
@@ -40,7 +41,7 @@ const (
 var featureNames = [nFeatures]string{"GENTLE_FAIR_SLEEPERS", "START_DEBIT", "NEXT_BUDDY", "LAST_BUDDY", "CACHE_HOT_BUDDY",
 	"WAKEUP_PREEMPTION", "ALT_PERIOD", "BASE_SLICE", "PLACE_LAG", "PLACE_DEADLINE_INITIAL", "PLACE_REL_DEADLINE", "RUN_TO_PARITY",
 	"PREEMPT_SHORT", "PICK_BUDDY", "DELAY_DEQUEUE", "DELAY_ZERO", "ATTACH_AGE_LOAD", "UTIL_EST", "UTIL_EST_FASTUP", "WA_IDLE",
-	"WA_WEIGHT", "WA_BIAS", "SIS_AVG_CPU", "SIS_PROP", "SIS_UTIL", "NONTASK_CAPACITY", "LB_BIAS", "LB_MIN", "NI_RANDOM"}
+	"WA_WEIGHT", "WA_BIAS", "SIS_AVG_CPU", "SIS_PROP", "SIS_UTIL", "NONTASK_CAPACITY", "LB_BIAS", "LB_MIN", "DOUBLE_TICK", "NI_RANDOM"}
 
 // String is the kernel's name.
 func (f Feature) String() string { return featureNames[f] }

@@ -139,7 +139,7 @@ func (s *Sched) ForceReady(p *Task, c event.CPU) {
 	p.State = event.StateRunnable
 	rq := s.rqs[c]
 	s.updateRQClock(rq)
-	s.activateTask(rq, p, flagWakeup)
+	s.activateTask(rq, p, p.wakeFlags())
 }
 
 // ForceAsleep takes p, which waits, out of its queue.

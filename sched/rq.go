@@ -36,7 +36,7 @@ type RQ struct {
 	stopWorks []stopWork // what the stopper should do
 	pushBusy  bool       // the stopper already has a push to do
 	rotor     event.CPU  // distribute_cpu_mask_prev
-
+	hrtickOn  bool       // the hrtick is set
 }
 
 // callback is a set of balance callbacks.

@@ -18,6 +18,7 @@ func (s *Sched) Schedule(c event.CPU, preempt bool) Work {
 	prev := rq.curr
 	if s.cfg.HRTick || s.cfg.HRTickDL {
 		s.host.CancelTimer(Timer{Kind: TimerHRTick, CPU: c})
+		rq.hrtickOn = false
 	}
 	s.updateRQClock(rq)
 	state := prev.State
@@ -204,6 +205,7 @@ func (s *Sched) SchedulerTick(c event.CPU) Work {
 
 // hrtick is the tick that was set for the moment at which the current task's time is up.
 func (s *Sched) hrtick(rq *RQ) {
+	rq.hrtickOn = false
 	s.updateRQClock(rq)
 	switch rq.curr.class {
 	case dlClass:
@@ -218,6 +220,7 @@ const leastHRTick event.Time = 10_000
 
 // startHRTick is hrtick_start().
 func (s *Sched) startHRTick(rq *RQ, delay event.Time) {
+	rq.hrtickOn = true
 	s.host.SetTimer(Timer{Kind: TimerHRTick, CPU: rq.cpu}, s.host.Now()+max(delay, leastHRTick))
 }
 

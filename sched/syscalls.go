@@ -12,6 +12,40 @@ func (s *Sched) SetAttr(from event.CPU, p *Task, a Attr) (Work, error) {
 	return s.work, err
 }
 
+// SetUserNice is setpriority(2) for p, executed on CPU from; it leaves no event. Otherwise than
+// with SetAttr the queue does not go on while p is out of it. A task that is not of a fair policy
+// has the nice value once it is. EINVAL: nice is not between −20 and 19. ESRCH: p has exited.
+func (s *Sched) SetUserNice(from event.CPU, p *Task, nice int) (Work, error) {
+	s.begin(from)
+	a := p.Attr
+	a.Nice = nice
+	fair := a
+	if a.Policy != Normal && a.Policy != Batch && a.Policy != Idle {
+		fair = Attr{Nice: nice}
+	}
+	if err := fair.check(); err != nil {
+		return s.work, err
+	}
+	rq := s.rqs[p.cpu]
+	switch {
+	case p.State.Dead():
+		return s.work, verdict(ErrSrch, "the task has exited")
+	case nice == p.Attr.Nice:
+		return s.work, nil
+	case fair.Policy != a.Policy:
+		p.Attr.Nice = nice
+		return s.work, nil
+	}
+	s.updateRQClock(rq)
+	prio := effectivePrio(a.prio(), p.donor)
+	s.change(from, rq, p, flagSave, func() {
+		s.setParams(p, &a, prio)
+		p.prio = prio
+	})
+	s.balanceCallbacks(from, rq)
+	return s.work, nil
+}
+
 // Normalize makes p a normal task whatever locks lend it, as normalize_rt_tasks() does with
 // each task: deadline and real-time policies become SCHED_NORMAL, a negative nice value 0.
 // A boost is gone until the next change of who waits for its locks.

@@ -38,14 +38,33 @@ func weightOf(a *Attr) loadWeight {
 	if a.Policy != Idle {
 		w = niceWeights[a.Nice+20]
 	}
-	// The kernel has these inverses in a table, to the nearest.
-	return loadWeight{w << weightShift, uint32((1<<32 + uint64(w)/2) / uint64(w))}
+	return loadWeight{w << weightShift, taskInverse(w)}
+}
+
+// taskInverse is the inverse of the weight of a task, to the nearest but for those that the
+// kernel's table has cut off; sched_prio_to_wmult.
+func taskInverse(w int64) uint32 {
+	inverse := uint32((1<<32 + uint64(w)/2) / uint64(w))
+	switch w {
+	case 56, 45, 29, 23: // nice 13, 14, 16, 17
+		inverse--
+	}
+	return inverse
+}
+
+// scaleDown is scale_load_down(): from 5.7 on no weight becomes less than 2 by it.
+func (s *Sched) scaleDown(weight int64) int64 {
+	w := weight >> weightShift
+	if w < 2 && weight != 0 && !s.cfg.Fair.WeightsToZero {
+		return 2
+	}
+	return w
 }
 
 // groupWeight is the weight of a queue or a group, whose inverse is cut off;
 // __update_inv_weight(). A weight of 0 has the greatest inverse.
-func groupWeight(weight int64) loadWeight {
-	w := weight >> weightShift
+func (s *Sched) groupWeight(weight int64) loadWeight {
+	w := s.scaleDown(weight)
 	switch {
 	case w <= 0:
 		return loadWeight{weight, 1<<32 - 1}
@@ -55,10 +74,15 @@ func groupWeight(weight int64) loadWeight {
 	return loadWeight{weight, uint32((1<<32 - 1) / uint64(w))}
 }
 
-// calcDelta returns delta × weight / w.weight as __calc_delta() computes it: by the inverse,
-// with what does not fit into 32 bits cut off.
-func calcDelta(delta, weight int64, w *loadWeight) int64 {
-	fact, shift := uint64(weight>>weightShift), 32
+// calcDelta returns delta × weight / w.weight, as computed by the kernel.
+func (s *Sched) calcDelta(delta, weight int64, w *loadWeight) int64 {
+	return calcDelta(delta, s.scaleDown(weight), w)
+}
+
+// calcDelta returns delta × fact / w as __calc_delta() computes it: by the inverse of w, with
+// what does not fit into 32 bits cut off. fact is scaled down.
+func calcDelta(delta, scaled int64, w *loadWeight) int64 {
+	fact, shift := uint64(scaled), 32
 	cut := func() {
 		if n := bits.Len64(fact >> 32); n > 0 {
 			fact >>= n
@@ -78,5 +102,5 @@ func calcDeltaFair(delta event.Time, se *schedEntity) int64 {
 	if se.load.weight == nice0Load {
 		return int64(delta)
 	}
-	return calcDelta(int64(delta), nice0Load, &se.load)
+	return calcDelta(int64(delta), nice0Load>>weightShift, &se.load)
 }
