@@ -102,6 +102,9 @@ func (m *Machine) advance(c event.CPU) {
 			m.schedule(c, preempt)
 			continue
 		}
+		if th != nil && th.mode == User && m.throttleWork(c) {
+			continue
+		}
 		notified := th != nil && th.notified && th.mode == User
 		switch {
 		case th == nil || cp.running == th && !notified:

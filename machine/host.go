@@ -39,8 +39,8 @@ func (m *Machine) KickWakeList(_, c event.CPU) { m.send(c, itemWakeList) }
 // SetTimer starts or moves a timer of the scheduler.
 func (m *Machine) SetTimer(t sched.Timer, at event.Time) {
 	switch t.Kind {
-	case sched.TimerRTPeriod:
-		m.armRTPeriod(t.CPU, t.Group, at)
+	case sched.TimerRTPeriod, sched.TimerCFSPeriod, sched.TimerCFSSlack:
+		m.armGroup(t, at)
 		return
 	case sched.TimerDL, sched.TimerInactive:
 		th, k := ofTask(t)

@@ -73,7 +73,7 @@ func (m *Machine) serveFirst(c event.CPU) {
 // isTimer reports whether an interrupt is that of an hrtimer, as the tick is one too.
 func isTimer(what uint32) bool {
 	switch what {
-	case itemSleep, itemDL, itemInactive, itemHRTick, itemRTPeriod, itemTick:
+	case itemSleep, itemDL, itemInactive, itemHRTick, itemRTPeriod, itemCFSPeriod, itemCFSSlack, itemTick:
 		return true
 	}
 	return false
@@ -122,8 +122,8 @@ func (m *Machine) serve(c event.CPU, it *engine.Item) {
 			w = m.Sched.TimerExpired(c, sched.Timer{Kind: sched.TimerHRTick, CPU: c})
 			m.emitHRTick(c, event.HrtimerExpireExit, event.NoTime)
 		}
-	case itemRTPeriod:
-		w = m.rtPeriodExpired(c, it)
+	case itemRTPeriod, itemCFSPeriod, itemCFSSlack:
+		w = m.groupExpired(c, it)
 	case itemKick:
 		w = m.Sched.PushCPU(c)
 	case itemWakeList:

@@ -79,25 +79,27 @@ const (
 
 // What an item of the queue is. All from itemIRQ on are interrupts of a CPU.
 const (
-	itemWork     uint32 = iota // Arg: CPU. The current stretch of work is over.
-	itemReady                  // Arg: CPU. It is done with its own work.
-	itemCall                   // Arg: index in calls
-	itemSoftirq                // Arg: CPU. The softirq in interrupt context is done.
-	itemScript                 // Arg: CPU. A piece of a scripted softirq is done.
-	itemSteal                  // Arg: steal and CPU. The hypervisor takes it away.
-	itemArrival                // Arg: line. An interrupt that comes by itself.
-	itemRaise                  // Arg: device. It raises its interrupt.
-	itemIRQ                    // Arg: index in calls
-	itemDevice                 // Arg: line. The interrupt of a device.
-	itemSleep                  // Arg: thread and turn. Its sleep is over.
-	itemDL                     // Arg: thread and turn. dl_task_timer
-	itemInactive               // Arg: thread and turn. inactive_task_timer
-	itemHRTick                 // Arg: CPU and turn
-	itemRTPeriod               // Arg: CPU. sched_rt_period_timer
-	itemIPI                    // Arg: CPU. It should schedule.
-	itemKick                   // Arg: CPU. RT_PUSH_IPI
-	itemWakeList               // Arg: CPU. TTWU_QUEUE
-	itemTick                   // Arg: CPU
+	itemWork      uint32 = iota // Arg: CPU. The current stretch of work is over.
+	itemReady                   // Arg: CPU. It is done with its own work.
+	itemCall                    // Arg: index in calls
+	itemSoftirq                 // Arg: CPU. The softirq in interrupt context is done.
+	itemScript                  // Arg: CPU. A piece of a scripted softirq is done.
+	itemSteal                   // Arg: steal and CPU. The hypervisor takes it away.
+	itemArrival                 // Arg: line. An interrupt that comes by itself.
+	itemRaise                   // Arg: device. It raises its interrupt.
+	itemIRQ                     // Arg: index in calls
+	itemDevice                  // Arg: line. The interrupt of a device.
+	itemSleep                   // Arg: thread and turn. Its sleep is over.
+	itemDL                      // Arg: thread and turn. dl_task_timer
+	itemInactive                // Arg: thread and turn. inactive_task_timer
+	itemHRTick                  // Arg: CPU and turn
+	itemRTPeriod                // Arg: CPU and group. sched_rt_period_timer
+	itemCFSPeriod               // likewise, sched_cfs_period_timer
+	itemCFSSlack                // sched_cfs_slack_timer
+	itemIPI                     // Arg: CPU. It should schedule.
+	itemKick                    // Arg: CPU. RT_PUSH_IPI
+	itemWakeList                // Arg: CPU. TTWU_QUEUE
+	itemTick                    // Arg: CPU
 )
 
 // The order at one nanosecond: work that ends is over before anything else looks at it.
@@ -137,8 +139,9 @@ type Machine struct {
 	turn    uint32      // of the newest start of a timer
 	ev      event.Event // that the machine's own tracepoints fill in turn
 
-	expiring bool       // the function of sched_rt_period_timer runs
-	restart  event.Time // when it asked to expire next, NoTime: it did not
+	expires  bool        // the function of a timer of a group runs
+	expiring sched.Timer // which one
+	restart  event.Time  // when it asked to expire next, NoTime: it did not
 
 	probe func(probe, event.CPU) // tells tests what has no event
 	watch func()                 // looks after everything that happens

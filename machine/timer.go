@@ -134,10 +134,10 @@ func (m *Machine) disarm(c event.CPU, th *Thread) {
 
 // words are names that events carry again and again.
 type words struct {
-	timers   [numTimers]event.Name
-	rtPeriod event.Name
-	tick     event.Name
-	hrtick   event.Name
+	timers [numTimers]event.Name
+	groups [3]event.Name // of the timers of groups
+	tick   event.Name
+	hrtick event.Name
 }
 
 func newWords(names *event.Names, cfg *Config) words {
@@ -146,10 +146,10 @@ func newWords(names *event.Names, cfg *Config) words {
 		tick = "tick_sched_timer"
 	}
 	return words{
-		tick:     names.Intern(tick),
-		hrtick:   names.Intern("hrtick"),
-		timers:   [numTimers]event.Name{names.Intern("hrtimer_wakeup"), names.Intern("dl_task_timer"), names.Intern("inactive_task_timer")},
-		rtPeriod: names.Intern("sched_rt_period_timer"),
+		tick:   names.Intern(tick),
+		hrtick: names.Intern("hrtick"),
+		timers: [numTimers]event.Name{names.Intern("hrtimer_wakeup"), names.Intern("dl_task_timer"), names.Intern("inactive_task_timer")},
+		groups: [3]event.Name{names.Intern("sched_rt_period_timer"), names.Intern("sched_cfs_period_timer"), names.Intern("sched_cfs_slack_timer")},
 	}
 }
 

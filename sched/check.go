@@ -20,6 +20,9 @@ func (s *Sched) Check(tasks []*Task) error {
 	if err := s.checkRTRuntime(); err != nil {
 		return err
 	}
+	if err := s.checkQuotas(); err != nil {
+		return err
+	}
 	total := s.serversBW
 	for c, rq := range s.rqs {
 		if t := rq.server.task; t != nil {
@@ -81,7 +84,7 @@ func (s *Sched) checkTask(p *Task) error {
 		p.class == fairClass && fair && !rt && !dl
 	none := !rt && !dl && !fair
 	switch {
-	case p.onRQ && !in && !(none && (p.class == dlClass && p.dl.throttled || p.class == rtClass && p.rt.parked)):
+	case p.onRQ && !in && !(none && (p.class == dlClass && p.dl.throttled || p.class == rtClass && p.rt.parked || p.class == fairClass && p.throttled)):
 		return fmt.Errorf("it is runnable, and in the queues rt %v, dl %v, fair %v", rt, dl, fair)
 	case !p.onRQ && !none:
 		return fmt.Errorf("it sleeps, and is in a queue")
@@ -90,6 +93,9 @@ func (s *Sched) checkTask(p *Task) error {
 	}
 	if p.rt.onRQ && p.rt.parked != p.mustPark() {
 		return fmt.Errorf("its groups keep it out: %v, it is kept out: %v", p.mustPark(), p.rt.parked)
+	}
+	if err := p.checkLimbo(); err != nil {
+		return err
 	}
 	wait := p.onRQ && !current && p.nrAllowed > 1
 	switch {

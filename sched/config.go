@@ -59,6 +59,9 @@ type Config struct {
 	// RTGroupSched is CONFIG_RT_GROUP_SCHED: groups have runtimes of their own (NewGroup).
 	// That of the root is what RTRuntime is at boot, 950 ms of 1 s, whatever it is now.
 	RTGroupSched bool
+	// CGroup1: control groups are of version 1, where a group may not have a quota that is a
+	// greater share of a CPU than that of a group above.
+	CGroup1 bool
 	// TimerResolution is hrtimer_resolution: 1 (or 0) with high-resolution timers, a tick
 	// without.
 	TimerResolution event.Time

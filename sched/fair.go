@@ -13,6 +13,9 @@ func (s *Sched) enqueueTaskFair(rq *RQ, p *Task, f flags) {
 		s.requeueDelayedEntity(rq, &p.se)
 		return
 	}
+	if p.throttled && s.enqueueThrottledTask(rq, p) {
+		return
+	}
 	was := rq.cfs.hNrRunning
 	s.utilEstEnqueue(rq, p)
 	if p.nrAllowed > 1 {
@@ -82,6 +85,10 @@ func (s *Sched) countTask(cfs *cfsRQ, idle *bool, n int) (throttled bool) {
 func (s *Sched) dequeueTaskFair(rq *RQ, p *Task, f flags) bool {
 	if rq.deferred == p {
 		s.settlePutPrev(rq)
+	}
+	if p.throttled {
+		s.dequeueThrottledTask(p, f)
+		return true
 	}
 	s.utilEstDequeue(rq, p)
 	left := s.dequeueEntities(rq, &p.se, f)
@@ -163,24 +170,27 @@ func (s *Sched) pickTaskFair(rq *RQ) *Task {
 
 // pickDown picks from cfs downwards. nil: something has changed, so that it has to begin anew.
 func (s *Sched) pickDown(cfs *cfsRQ) *Task {
+	throttled := false
 	for {
 		curr := cfs.curr
-		if curr != nil {
-			if curr.onRQ {
-				s.updateCurr(cfs)
-			} else {
-				curr = nil
-			}
-			if s.checkCfsRQRuntime(cfs) {
+		if curr != nil && curr.onRQ {
+			s.updateCurr(cfs)
+		}
+		if (curr != nil || s.cfg.Fair.TaskThrottle) && s.checkCfsRQRuntime(cfs) {
+			if throttled = true; !s.cfg.Fair.TaskThrottle {
 				return nil
 			}
+		}
+		if curr != nil && !curr.onRQ {
+			curr = nil
 		}
 		se := s.pickNextEntity(cfs, curr)
 		if se == nil {
 			return nil
 		}
-		if se.task != nil {
-			return se.task
+		if p := se.task; p != nil {
+			p.throttleWork = p.throttleWork || throttled
+			return p
 		}
 		cfs = se.myQ
 	}
@@ -269,7 +279,7 @@ func (s *Sched) wakeupPreemptFair(from event.CPU, rq *RQ, p *Task, f flags) {
 	switch {
 	case s.cfg.FairPlaced:
 		s.wakeupPreemptPlaced(from, rq, p)
-	case curr == p || s.throttledHierarchy(p.se.cfsRQ):
+	case curr == p || p.throttled || s.throttledHierarchy(p.se.cfsRQ):
 	case s.cfg.Fair.EEVDF:
 		s.wakeupPreemptEEVDF(from, rq, p, f)
 	default:

@@ -41,8 +41,17 @@ type FairConfig struct {
 
 	// BandwidthSlice is sched_cfs_bandwidth_slice: what a CPU takes at a time from a group's quota.
 	BandwidthSlice event.Time
-	// QuotaSlicesExpire: what a CPU has taken expires with the period (before 5.4).
+	// QuotaBurst: what a group leaves of its quota can be saved up, cpu.max.burst (from 5.14 on).
+	QuotaBurst bool
+	// QuotaSlicesExpire: what a CPU has taken expires with the period (4.18 to 5.3; before 4.18 the
+	// kernel meant to do so and did not).
 	QuotaSlicesExpire bool
+	// QuotaTimersInterleave: the periods of groups begin at random (from 6.3 on), else at
+	// multiples of their length. QuotaTimerSeed is what the random places come from.
+	QuotaTimersInterleave bool
+	QuotaTimerSeed        uint64
+	// QuotaEmptyThrottled: throttled_time goes on while no task waits for it (before 6.6).
+	QuotaEmptyThrottled bool
 	// TaskThrottle: not a queue but each of its tasks is throttled, on its way to user mode
 	// (from 6.18 on).
 	TaskThrottle bool

@@ -77,7 +77,7 @@ type cfsRQ struct {
 	avgLoad     int64 // Σ weight of the timeline
 
 	cfsLoad
-	cfsBandwidth
+	cfsRuntime
 }
 
 // firstVruntime is min_vruntime of an empty queue.

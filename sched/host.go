@@ -32,10 +32,12 @@ type TimerKind uint8
 
 // The timers of the scheduler.
 const (
-	TimerDL       TimerKind = iota // dl_task_timer: replenishment of a throttled deadline task
-	TimerInactive                  // inactive_task_timer: the 0-lag time of a deadline task
-	TimerHRTick                    // hrtick of a CPU
-	TimerRTPeriod                  // sched_rt_period_timer: runtime of real-time tasks comes back
+	TimerDL        TimerKind = iota // dl_task_timer: replenishment of a throttled deadline task
+	TimerInactive                   // inactive_task_timer: the 0-lag time of a deadline task
+	TimerHRTick                     // hrtick of a CPU
+	TimerRTPeriod                   // sched_rt_period_timer: runtime of real-time tasks comes back
+	TimerCFSPeriod                  // sched_cfs_period_timer: a group gets its quota
+	TimerCFSSlack                   // sched_cfs_slack_timer: what CPUs gave back of a quota goes to others
 )
 
 // Timer names a timer: of a task, or with Task nil of a CPU.
@@ -43,7 +45,8 @@ type Timer struct {
 	Kind TimerKind
 	CPU  event.CPU
 	Task *Task
-	// Group is whose TimerRTPeriod it is: 0 the root's, else in the order of NewGroup.
+	// Group is whose TimerRTPeriod, TimerCFSPeriod or TimerCFSSlack it is: 0 the root's, else in
+	// the order of NewGroup.
 	Group int
 }
 

@@ -75,16 +75,9 @@ func (g *Group) number() int {
 	return g.id
 }
 
-// forward moves the next expiry past now by whole intervals and returns how many they are;
-// hrtimer_forward().
+// forward moves the next expiry past now by whole intervals and returns how many they are.
 func (b *rtBandwidth) forward(now, interval event.Time) int64 {
-	late := now - b.expires
-	if late < 0 {
-		return 0
-	}
-	n := int64(late/interval) + 1
-	b.expires += event.Time(n) * interval
-	return n
+	return forward(&b.expires, now, interval)
 }
 
 // schedRTPeriodTimer is sched_rt_period_timer(): every CPU gets its runtime back. at is the

@@ -20,6 +20,8 @@ type Group struct {
 	depth    int   // groups from the root to it, with it
 	shares   int64 // its weight among its siblings, shifted
 	tasks    int   // real-time ones, runnable or not
+
+	quota cfsBandwidth // cpu.max: what its fair tasks may use of all CPUs together
 }
 
 // groupRQ is the rt_rq and the cfs_rq of a group on one CPU.
@@ -64,6 +66,7 @@ func (s *Sched) NewGroup(parent *Group) *Group {
 	g := &Group{parent: parent, id: len(s.groups) + 1, cpus: make([]groupRQ, len(s.rqs))}
 	g.bw = rtBandwidth{group: g, period: s.cfg.RTPeriod}
 	s.initGroupCFS(g)
+	s.initCfsBandwidth(g)
 	s.groups = append(s.groups, g)
 	if parent != nil {
 		parent.children = append(parent.children, g)

@@ -271,6 +271,10 @@ func (s *Sched) TimerExpired(at event.CPU, t Timer) Work {
 			break // who follows a trace may see one that this kernel does not have
 		}
 		s.schedRTPeriodTimer(at, t.Group)
+	case TimerCFSPeriod:
+		s.schedCfsPeriodTimer(at, s.groups[t.Group-1])
+	case TimerCFSSlack:
+		s.schedCfsSlackTimer(s.groups[t.Group-1])
 	}
 	return s.work
 }

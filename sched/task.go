@@ -108,10 +108,13 @@ type Task struct {
 	sumExecRuntime event.Time
 
 	group *Group // sched_task_group
-	donor *Task  // pi_top_task, whose priority it may inherit; nil: its own
-	rt    rtEntity
-	dl    dlEntity
-	se    schedEntity
+	// throttled: it waits in the limbo of its queue for a quota; throttleWork: it has to go there
+	// when it is on its way to user mode. With TaskThrottle.
+	throttled, throttleWork bool
+	donor                   *Task // pi_top_task, whose priority it may inherit; nil: its own
+	rt                      rtEntity
+	dl                      dlEntity
+	se                      schedEntity
 
 	// Data belongs to the host.
 	Data any
