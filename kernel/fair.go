@@ -13,6 +13,15 @@ type Fair struct {
 	BaseSlice int64
 	// CustomSlices: sched_setattr() takes a slice for tasks of the fair class, from 6.12 on.
 	CustomSlices bool
+	// EEVDF's rules by kernel; sched.FairConfig says what they are.
+	ReweightDeadline bool // a weight changes only the deadline: 6.6
+	ReweightPlaces   bool // who gets a weight is placed anew, from 6.13 on; else lag and deadline are kept, 6.7 to 6.12
+	ProtectShortest  bool // from 6.17 on
+	IdleByQueue      bool // from 6.12 on
+	IdleUnprotected  bool // from 6.15 on and in late 6.12
+	YieldPays        bool // from 6.18 on and in late 6.12
+	InitialAtFork    bool // 6.6
+	PickFirst        bool // from 6.12 on
 	// QuotaSlicesExpire: what a CPU took of a quota is void after the period, before 5.4.
 	QuotaSlicesExpire bool
 	// QuotaBurst: there is cpu.max.burst, from 5.14 on.
@@ -70,10 +79,11 @@ var (
 	fair411 = cfs(Fair{MinVruntimeOnSave: true, PickClearsBuddies: true, WeightsToZero: true, QuotaSlicesExpire: true, PELT411: true, On: all(cfsOn, []string{"LB_BIAS"}), Off: all(alwaysOff, []string{"SIS_AVG_CPU"})})
 	fair61  = cfs(Fair{LongSleepers: true, IdleMinGranularity: 750_000, QuotaBurst: true, IdleGroups: true,
 		On: all(cfsOn, affineOn, []string{"UTIL_EST_FASTUP", "SIS_UTIL", "NI_RANDOM", "ALT_PERIOD", "BASE_SLICE"}), Off: all(alwaysOff, []string{"SIS_PROP"})})
-	fair66  = Fair{EEVDF: true, BaseSlice: 750_000, QuotaBurst: true, IdleGroups: true, On: all(eevdfOn, affineOn, []string{"UTIL_EST_FASTUP"}), Off: alwaysOff}
-	fair612 = Fair{EEVDF: true, BaseSlice: 700_000, CustomSlices: true, QuotaBurst: true, IdleGroups: true,
+	fair66  = Fair{EEVDF: true, BaseSlice: 750_000, ReweightDeadline: true, InitialAtFork: true, QuotaBurst: true, IdleGroups: true, On: all(eevdfOn, affineOn, []string{"UTIL_EST_FASTUP"}), Off: alwaysOff}
+	fair612 = Fair{EEVDF: true, BaseSlice: 700_000, CustomSlices: true, IdleByQueue: true, IdleUnprotected: true, YieldPays: true, PickFirst: true, QuotaBurst: true, IdleGroups: true,
 		On: all(eevdfOn, eevdf612On, affineOn, []string{"NI_RANDOM"}), Off: alwaysOff}
-	fair618 = Fair{EEVDF: true, BaseSlice: 700_000, CustomSlices: true, QuotaBurst: true, IdleGroups: true, TaskThrottle: true,
+	fair618 = Fair{EEVDF: true, BaseSlice: 700_000, CustomSlices: true, ReweightPlaces: true, ProtectShortest: true, IdleByQueue: true,
+		IdleUnprotected: true, YieldPays: true, PickFirst: true, QuotaBurst: true, IdleGroups: true, TaskThrottle: true,
 		On: all(eevdfOn, eevdf612On, affineOn), Off: alwaysOff}
 )
 

@@ -18,7 +18,15 @@ func fairOf(f kernel.Fair, cpus int) sched.FairConfig {
 		BaseSlice: scaled(f.BaseSlice), CustomSlices: f.CustomSlices, BandwidthSlice: 5_000_000,
 		QuotaSlicesExpire: f.QuotaSlicesExpire, TaskThrottle: f.TaskThrottle, PELT411: f.PELT411,
 		IdleEntities: f.IdleGroups, LongSleepers: f.LongSleepers, MinVruntimeOnSave: f.MinVruntimeOnSave,
-		PickClearsBuddies: f.PickClearsBuddies, WeightsToZero: f.WeightsToZero}
+		PickClearsBuddies: f.PickClearsBuddies, WeightsToZero: f.WeightsToZero,
+		ProtectShortest: f.ProtectShortest, IdleByQueue: f.IdleByQueue, IdleUnprotected: f.IdleUnprotected,
+		YieldPays: f.YieldPays, InitialAtFork: f.InitialAtFork, PickFirst: f.PickFirst}
+	switch {
+	case f.ReweightDeadline:
+		out.Reweight = sched.ReweightDeadline
+	case f.ReweightPlaces:
+		out.Reweight = sched.ReweightPlaces
+	}
 	for _, name := range f.On {
 		if x, ok := sched.FeatureNamed(name); ok {
 			out.Features = out.Features.With(x, true)

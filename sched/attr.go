@@ -100,7 +100,7 @@ func (a *Attr) same(p *Task) bool {
 		return a.Runtime == d.dlRuntime && a.Deadline == d.dlDeadline && a.Period == d.dlPeriod &&
 			a.Reclaim == o.Reclaim && a.Overrun == o.Overrun
 	}
-	return a.Nice == o.Nice
+	return a.Nice == o.Nice && a.Slice == o.Slice
 }
 
 // admit is sched_dl_overflow(): the bandwidth of all deadline tasks must fit. Here it is

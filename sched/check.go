@@ -74,7 +74,9 @@ func (s *Sched) checkTask(p *Task) error {
 		return fmt.Errorf("on_cpu is %v, current on CPU %d: %v", p.onCPU, p.cpu, current)
 	case current && !p.onRQ:
 		return fmt.Errorf("it is current and not runnable")
-	case p.onRQ != (p.State == 0) && !current: // the current one may have said that it will sleep
+	case p.se.delayed && (!p.onRQ || current || p.class != fairClass):
+		return fmt.Errorf("it is delayed: on_rq %v, current %v, class %s", p.onRQ, current, p.ClassName())
+	case p.OnRQ() != (p.State == 0) && !current: // the current one may have said that it will sleep
 		return fmt.Errorf("on_rq is %v, state %s", p.onRQ, p.State)
 	case p.moving:
 		return fmt.Errorf("it is still on its way")

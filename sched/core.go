@@ -103,11 +103,14 @@ func (s *Sched) ttwu(from event.CPU, p *Task) bool {
 	return true
 }
 
-// ttwuRunnable wakes a task that has said that it will sleep and not come to it;
+// ttwuRunnable wakes a task that has said that it will sleep and not come to it, or is delayed;
 // ttwu_runnable().
 func (s *Sched) ttwuRunnable(from event.CPU, p *Task) {
 	rq := s.rqs[p.cpu]
 	s.updateRQClock(rq)
+	if p.se.delayed {
+		s.enqueueTask(rq, p, flagDelayed)
+	}
 	if rq.curr != p {
 		s.wakeupPreempt(from, rq, p, flagWakeup)
 	}

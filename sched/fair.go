@@ -9,32 +9,42 @@ import "github.com/whylate/whylate/event"
 // enqueueTaskFair is enqueue_task_fair(): p comes into its queue, and each group that was
 // empty into the one above.
 func (s *Sched) enqueueTaskFair(rq *RQ, p *Task, f flags) {
-	if f&flagDelayed != 0 {
-		s.requeueDelayedEntity(rq, &p.se)
-		return
-	}
 	if p.throttled && s.enqueueThrottledTask(rq, p) {
 		return
 	}
 	was := rq.cfs.hNrRunning
-	s.utilEstEnqueue(rq, p)
-	if p.nrAllowed > 1 {
+	sleeps := p.se.delayed && f&flagDelayed == 0 // it is moved or changed, and sleeps on
+	if !sleeps {
+		s.utilEstEnqueue(rq, p)
+	}
+	if f&flagDelayed != 0 {
+		s.requeueDelayedEntity(&p.se)
+		s.fairWaits(rq)
+		return
+	}
+	if p.nrAllowed > 1 && !sleeps {
 		rq.movable++
 	}
-	idle := p.se.isIdle()
+	n := fairCount{tasks: 1, idle: p.se.isIdle()}
+	if sleeps {
+		n.delayed = 1
+	}
 	throttled := false
-	se := &p.se
+	se, slice := &p.se, event.Time(0)
 	for ; se != nil; se = se.parent {
 		if se.onRQ {
-			if !se.delayed {
-				break
+			if se.delayed {
+				s.requeueDelayedEntity(se)
 			}
-			s.requeueDelayedEntity(rq, se)
 			break
 		}
 		cfs := se.cfsRQ
+		if slice != 0 {
+			se.slice, se.customSlice = slice, true
+		}
 		s.enqueueEntity(cfs, se, f)
-		if throttled = s.countTask(cfs, &idle, 1); throttled {
+		slice = s.groupSlice(cfs)
+		if throttled = n.add(cfs); throttled {
 			break
 		}
 		f = flagWakeup
@@ -44,7 +54,8 @@ func (s *Sched) enqueueTaskFair(rq *RQ, p *Task, f flags) {
 			cfs := se.cfsRQ
 			s.updateLoadAvg(cfs, se, updateTG)
 			s.updateCfsGroup(se)
-			if throttled = s.countTask(cfs, &idle, 1); throttled {
+			slice = s.setGroupSlice(se, slice)
+			if throttled = n.add(cfs); throttled {
 				break
 			}
 		}
@@ -67,16 +78,22 @@ func (s *Sched) fairCame(rq *RQ, was int) {
 	}
 }
 
-// countTask counts n tasks that came into cfs or below, or left; idle says whether they are
-// idle there. It reports whether cfs is throttled, so that nothing above knows of them.
-func (s *Sched) countTask(cfs *cfsRQ, idle *bool, n int) (throttled bool) {
-	cfs.hNrRunning += n
-	if cfs.idle {
-		*idle = true
+// fairCount are tasks that come, or with negative counts go: how many of them are delayed, and whether
+// they are idle where they are counted.
+type fairCount struct {
+	tasks, delayed int
+	idle           bool
+}
+
+// add counts them in cfs. It reports whether cfs is throttled, so that nothing above knows of
+// them.
+func (n *fairCount) add(cfs *cfsRQ) (throttled bool) {
+	cfs.hNrRunning += n.tasks
+	cfs.hNrDelayed += n.delayed
+	if n.idle {
+		cfs.idleHNr += n.tasks
 	}
-	if *idle {
-		cfs.idleHNr += n
-	}
+	n.idle = n.idle || cfs.idle
 	return cfs.throttled
 }
 
@@ -90,36 +107,47 @@ func (s *Sched) dequeueTaskFair(rq *RQ, p *Task, f flags) bool {
 		s.dequeueThrottledTask(p, f)
 		return true
 	}
-	s.utilEstDequeue(rq, p)
+	sleeps := p.se.delayed
+	if !sleeps || f&flagSleep != 0 {
+		s.utilEstDequeue(rq, p)
+	}
 	left := s.dequeueEntities(rq, &p.se, f)
 	s.utilEstUpdate(rq, p, f&flagSleep != 0)
 	s.hrtickUpdate(rq)
-	if !left {
-		return false
-	}
-	if p.nrAllowed > 1 {
+	if left && !sleeps && p.nrAllowed > 1 {
 		rq.movable--
 	}
 	s.fairWaits(rq)
-	return true
+	return left
 }
 
-// dequeueEntities takes the task of se out of its queue, and groups that it leaves empty out of
-// theirs; dequeue_entities().
+// dequeueEntities takes se out of its queue, and groups that it leaves empty out of
+// theirs; dequeue_entities(). It reports false for a task that is delayed now.
 func (s *Sched) dequeueEntities(rq *RQ, se *schedEntity, f flags) bool {
-	sleep, idle, throttled := f&flagSleep != 0, se.isIdle(), false
+	p := se.task
+	sleep, throttled := f&flagSleep != 0, false
+	n, slice := fairCount{}, event.Time(0)
+	if p != nil {
+		n = fairCount{tasks: -1, idle: se.isIdle()}
+		if p.se.delayed && !sleep {
+			n.delayed = -1
+		}
+	}
+	finished := p != nil && f&flagDelayed != 0
 	for ; se != nil; se = se.parent {
 		cfs := se.cfsRQ
 		if !s.dequeueEntity(cfs, se, f) {
 			if se.task != nil {
 				return false
 			}
+			slice = s.groupSlice(cfs)
 			break
 		}
-		if throttled = s.countTask(cfs, &idle, -1); throttled {
+		if throttled = n.add(cfs); throttled {
 			break
 		}
 		if cfs.load.weight != 0 {
+			slice = s.groupSlice(cfs)
 			se = se.parent
 			if sleep && se != nil && !s.throttledHierarchy(cfs) {
 				s.setNextBuddy(se)
@@ -134,13 +162,17 @@ func (s *Sched) dequeueEntities(rq *RQ, se *schedEntity, f flags) bool {
 			cfs := se.cfsRQ
 			s.updateLoadAvg(cfs, se, updateTG)
 			s.updateCfsGroup(se)
-			if throttled = s.countTask(cfs, &idle, -1); throttled {
+			slice = s.setGroupSlice(se, slice)
+			if throttled = n.add(cfs); throttled {
 				break
 			}
 		}
 	}
-	if !throttled {
+	if !throttled && n.tasks != 0 {
 		s.subNrRunning(rq)
+	}
+	if finished {
+		p.onRQ = false
 	}
 	return true
 }
@@ -202,7 +234,7 @@ func (s *Sched) pickNextEntity(cfs *cfsRQ, curr *schedEntity) *schedEntity {
 	case s.cfg.FairPlaced:
 		return pickPlaced(cfs, curr)
 	case s.cfg.Fair.EEVDF:
-		return s.pickEEVDF(cfs)
+		return s.pickNextEEVDF(cfs)
 	}
 	return s.pickCFS(cfs, curr)
 }
@@ -339,7 +371,7 @@ func (cfs *cfsRQ) eachWaiting(f func(*Task) bool) bool {
 		return false
 	}
 	for n := cfs.timeline.first; n != nil; n = n.next() {
-		if n.task != nil && !f(n.task) || n.task == nil && !n.se.myQ.eachWaiting(f) {
+		if n.task != nil && !n.se.delayed && !f(n.task) || n.task == nil && !n.se.myQ.eachWaiting(f) {
 			return false
 		}
 	}

@@ -8,7 +8,7 @@ import "github.com/whylate/whylate/event"
 // fairWaits notes whether fair tasks wait on rq that could run elsewhere.
 func (s *Sched) fairWaits(rq *RQ) {
 	waiting := rq.movable
-	if c := rq.curr; c.class == fairClass && c.se.onRQ && c.nrAllowed > 1 {
+	if c := rq.curr; c.class == fairClass && c.se.onRQ && !c.se.delayed && c.nrAllowed > 1 {
 		waiting--
 	}
 	s.fairWait.put(rq.cpu, waiting > 0)

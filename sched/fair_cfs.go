@@ -131,7 +131,7 @@ func (s *Sched) hrtickStartFair(rq *RQ, p *Task) {
 		return
 	}
 	se := &p.se
-	slice := s.cfg.Fair.BaseSlice
+	slice := se.slice
 	if !s.cfg.Fair.EEVDF {
 		slice = s.schedSlice(se.cfsRQ, se)
 	}

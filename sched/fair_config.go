@@ -36,8 +36,28 @@ type FairConfig struct {
 	WeightsToZero bool
 
 	// EEVDF
-	BaseSlice    event.Time // base_slice_ns
-	CustomSlices bool       // sched_attr.sched_runtime is a slice (from 6.12 on)
+	BaseSlice event.Time // base_slice_ns
+	// CustomSlices: a task can have a slice of its own, and a group has the shortest slice of
+	// what is in it (from 6.12 on).
+	CustomSlices bool
+	// Reweight is what becomes of lag and deadline when a weight changes.
+	Reweight Reweight
+	// ProtectShortest: a turn is protected only for the shortest slice of those that are there
+	// (from 6.17 on), else until its own is used up.
+	ProtectShortest bool
+	// IdleByQueue: at a wake only what both are in the queue where they meet counts, SCHED_IDLE or not (from 6.12
+	// on); else the policy of the tasks comes first.
+	IdleByQueue bool
+	// IdleUnprotected: a SCHED_IDLE turn that another task ends is not protected any more (late 6.12, from 6.15 on);
+	// else it goes on while it is eligible.
+	IdleUnprotected bool
+	// YieldPays: who yields and is eligible pays for the rest of its slice as if it had run
+	// (late 6.12, from 6.18 on); else only its deadline moves.
+	YieldPays bool
+	// InitialAtFork: the half slice of a new task is given at the fork and lost at its first wake (6.6).
+	InitialAtFork bool
+	// PickFirst: the next task is chosen before the current one is put back (from 6.12 on).
+	PickFirst bool
 
 	// BandwidthSlice is sched_cfs_bandwidth_slice: what a CPU takes at a time from a group's quota.
 	BandwidthSlice event.Time

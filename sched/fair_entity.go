@@ -52,6 +52,9 @@ func (s *Sched) dequeueEntity(cfs *cfsRQ, se *schedEntity, f flags) bool {
 	s.leftEntity(cfs, se, f)
 	s.returnCfsRQRuntime(cfs)
 	s.updateCfsGroup(se)
+	if f&flagDelayed != 0 {
+		s.finishDelayed(se)
+	}
 	s.leftMinVruntime(cfs, f)
 	return true
 }
@@ -89,14 +92,14 @@ func (s *Sched) updateCurr(cfs *cfsRQ) event.Time {
 
 // updatedCurr is what follows from a charge of delta ns.
 func (s *Sched) updatedCurr(cfs *cfsRQ, se *schedEntity, delta event.Time) {
-	resched := s.cfg.Fair.EEVDF && s.updateDeadline(cfs, se)
+	over := s.eevdf() && s.updateDeadline(cfs, se)
 	s.updateMinVruntime(cfs)
 	if p := se.task; p != nil {
 		s.emitRuntime(cfs.rq.cpu, p, delta, se.vruntime)
 		s.dlServerUpdate(cfs.rq, delta)
 	}
 	s.accountCfsRQRuntime(cfs, delta)
-	if resched && cfs.nrRunning > 1 {
+	if s.eevdf() && s.turnIsOver(cfs, se, over) {
 		s.reschedCurrLazy(cfs.rq.cpu, cfs.rq)
 		s.clearBuddies(cfs, se)
 	}
@@ -108,7 +111,7 @@ func (s *Sched) setNextEntity(cfs *cfsRQ, se *schedEntity) {
 	if se.onRQ {
 		s.dequeueTimeline(cfs, se)
 		s.updateLoadAvg(cfs, se, updateTG)
-		s.pickedEntity(se)
+		s.pickedEntity(cfs, se)
 	}
 	se.setExecStart(cfs.rq.clock)
 	cfs.curr = se
@@ -157,9 +160,9 @@ func (se *schedEntity) setExecStart(at event.Time) {
 func (s *Sched) enqueueTimeline(cfs *cfsRQ, se *schedEntity) {
 	s.work.Inserts++
 	s.work.Depth += bits.Len(uint(cfs.timeline.n))
-	if s.cfg.Fair.EEVDF && !s.cfg.FairPlaced {
+	if s.eevdf() {
 		s.avgVruntimeAdd(cfs, se)
-		cfs.timeline.insertValue(&se.node, se.deadline, se.vruntime)
+		cfs.timeline.insertValue(&se.node, se.deadline, se.vruntime, se.slice)
 		return
 	}
 	cfs.timeline.insert(&se.node, se.vruntime)
@@ -171,7 +174,7 @@ func (s *Sched) dequeueTimeline(cfs *cfsRQ, se *schedEntity) {
 		return
 	}
 	cfs.timeline.remove(&se.node)
-	if s.cfg.Fair.EEVDF && !s.cfg.FairPlaced {
+	if s.eevdf() {
 		s.avgVruntimeSub(cfs, se)
 	}
 }
@@ -184,11 +187,10 @@ func (cfs *cfsRQ) first() *schedEntity {
 	return cfs.timeline.first.se
 }
 
-// updateMinVruntime is update_min_vruntime(): it never goes back.
+// updateMinVruntime is update_min_vruntime() of CFS: it never goes back.
 func (s *Sched) updateMinVruntime(cfs *cfsRQ) {
-	if s.cfg.Fair.EEVDF && !s.cfg.FairPlaced {
-		s.updateMinVruntimeEEVDF(cfs)
-		return
+	if s.eevdf() {
+		return // avgVruntime moves it
 	}
 	least := cfs.minVruntime
 	curr, first := cfs.curr, cfs.first()

@@ -25,7 +25,8 @@ type schedEntity struct {
 
 	// EEVDF
 	deadline    int64 // virtual
-	vlag        int64 // while it is not queued; deadline while it runs to parity
+	vlag        int64 // while it is not queued; deadline while its turn is protected (ProtectShortest: vprot)
+	vprot       int64 // the vruntime up to which its turn is protected
 	slice       event.Time
 	customSlice bool
 	relDeadline bool // deadline is relative to vruntime
@@ -62,7 +63,7 @@ type cfsRQ struct {
 
 	load       loadWeight
 	nrRunning  int  // entities; with the current one
-	hNrRunning int  // tasks in it and below
+	hNrRunning int  // tasks in it and below; h_nr_queued from 6.12 on
 	idleNr     int  // entities that are idle; idle_nr_running
 	idleHNr    int  // tasks below that are SCHED_IDLE or in idle groups; idle_h_nr_running
 	hNrDelayed int  // tasks below that sleep and are still in a queue
@@ -73,7 +74,8 @@ type cfsRQ struct {
 	next, last, skip *schedEntity // buddies
 	minVruntime      int64
 
-	avgVruntime int64 // EEVDF: Σ (vruntime − minVruntime) × weight of the timeline
+	// EEVDF. minVruntime is the 0-lag point of a while ago then; zero_vruntime.
+	avgVruntime int64 // Σ (vruntime − minVruntime) × weight of the timeline
 	avgLoad     int64 // Σ weight of the timeline
 
 	cfsLoad

@@ -113,7 +113,15 @@ func Before(a, b *Task) bool {
 // ForceCPU says where p, which is in no queue, was last.
 func (s *Sched) ForceCPU(p *Task, c event.CPU) {
 	switch {
-	case p.onRQ || p.cpu == c:
+	case p.cpu == c || p.OnRQ():
+		return
+	}
+	if p.onRQ {
+		s.begin(c)
+		s.updateRQClock(s.rqs[p.cpu])
+		s.leaveDelayed(s.rqs[p.cpu], p)
+	}
+	switch {
 	case p.State == event.StateNew:
 		s.placeNew(p, c)
 	default:
@@ -132,13 +140,17 @@ func (s *Sched) ForceCPU(p *Task, c event.CPU) {
 // nobody to make way.
 func (s *Sched) ForceReady(p *Task, c event.CPU) {
 	s.begin(c)
-	if p.onRQ {
+	if p.OnRQ() {
 		return
 	}
 	s.ForceCPU(p, c)
 	p.State = event.StateRunnable
 	rq := s.rqs[c]
 	s.updateRQClock(rq)
+	if p.onRQ {
+		s.enqueueTask(rq, p, flagDelayed)
+		return
+	}
 	s.activateTask(rq, p, p.wakeFlags())
 }
 
@@ -151,7 +163,11 @@ func (s *Sched) ForceAsleep(p *Task, state event.State) {
 	}
 	s.updateRQClock(rq)
 	p.State = state
-	s.deactivateTask(rq, p, flagSleep)
+	if p.se.delayed {
+		s.leaveDelayed(rq, p)
+		return
+	}
+	s.deactivateTask(rq, p, flagSleep|flagSpecial)
 }
 
 // ForceMove takes p, which waits, to c.

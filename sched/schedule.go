@@ -25,7 +25,7 @@ func (s *Sched) Schedule(c event.CPU, preempt bool) Work {
 	if preempt {
 		state = event.StatePreempted
 	} else if state != event.StateRunnable {
-		s.deactivateTask(rq, prev, flagSleep)
+		s.deactivateTask(rq, prev, sleepFlags(state))
 	}
 	next := s.pickNextTask(rq, prev)
 	rq.needResched, rq.needReschedLazy = false, false
@@ -40,12 +40,25 @@ func (s *Sched) Schedule(c event.CPU, preempt bool) Work {
 	return s.work
 }
 
+// specialStates are those in which a wake that nobody meant would do harm:
+// is_special_task_state(). Who sleeps in one leaves its queue at once.
+const specialStates = event.StateStopped | event.StateTraced | event.StateDead | event.StateZombie | event.StateDeadOld | event.StateParked
+
+// sleepFlags are those with which a task leaves that sleeps in state.
+func sleepFlags(state event.State) flags {
+	if state&specialStates != 0 {
+		return flagSleep | flagSpecial
+	}
+	return flagSleep
+}
+
 // pickNextTask asks the classes in their order; pick_next_task().
 func (s *Sched) pickNextTask(rq *RQ, prev *Task) *Task {
 	s.work.Picks++
 	s.balance(rq, prev)
-	// Where only fair tasks are runnable, one that goes takes part in the choice as the current one.
-	put := prev.class != fairClass || rq.nrRunning != rq.cfs.hNrRunning
+	// A fair task that goes takes part in the choice as the current one, before 6.12 where only fair tasks
+	// are runnable.
+	put := prev.class != fairClass || !s.cfg.Fair.PickFirst && rq.nrRunning != rq.cfs.hNrRunning
 	before := s.work.FairWork
 	if put && !s.deferPutPrev(rq, prev) {
 		s.putPrevTask(rq, prev)
@@ -64,17 +77,19 @@ func (s *Sched) pickNextTask(rq *RQ, prev *Task) *Task {
 	if s.decide != nil {
 		s.tell(rq, prev, next)
 	}
-	if next.class == rtClass {
-		s.work.RTPicks++
-		s.work.InFront = inFront
-	}
 	if !put && next.class == fairClass {
 		next.execStart = rq.clock
 		s.switchFair(rq, prev, next)
 		return next
 	}
-	if !put {
+	if !put && !s.deferPutPrev(rq, prev) {
+		before = s.work.FairWork
 		s.putPrevTask(rq, prev)
+		inFront = s.work.FairWork.less(&before)
+	}
+	if next.class == rtClass {
+		s.work.RTPicks++
+		s.work.InFront = inFront
 	}
 	s.setNextTask(rq, next, true)
 	return next

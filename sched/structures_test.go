@@ -28,7 +28,7 @@ func TestTreeIsASortedList(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"insert": func(t *rapid.T) {
 				n := &node{task: &Task{}}
-				tr.insertValue(n, rapid.Int64Range(0, 5).Draw(t, "key"), rapid.Int64Range(-9, 9).Draw(t, "value"))
+				tr.insertValue(n, rapid.Int64Range(0, 5).Draw(t, "key"), rapid.Int64Range(-9, 9).Draw(t, "value"), event.Time(rapid.Int64Range(1, 9).Draw(t, "slice")))
 				want = append(want, ref{n, seq})
 				seq++
 			},
@@ -65,17 +65,17 @@ func leastOf(n *node) error {
 	if n == nil {
 		return nil
 	}
-	least := n.value
+	least, slice := n.value, n.slice
 	for _, c := range []*node{n.left, n.right} {
 		if err := leastOf(c); err != nil {
 			return err
 		}
 		if c != nil {
-			least = min(least, c.least)
+			least, slice = min(least, c.least), min(slice, c.leastSlice)
 		}
 	}
-	if least != n.least {
-		return fmt.Errorf("the least value below is %d, it says %d", least, n.least)
+	if least != n.least || slice != n.leastSlice {
+		return fmt.Errorf("the least value and slice below are %d, %d; it says %d, %d", least, slice, n.least, n.leastSlice)
 	}
 	return nil
 }

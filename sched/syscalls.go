@@ -38,7 +38,7 @@ func (s *Sched) SetUserNice(from event.CPU, p *Task, nice int) (Work, error) {
 	}
 	s.updateRQClock(rq)
 	prio := effectivePrio(a.prio(), p.donor)
-	s.change(from, rq, p, flagSave, func() {
+	s.change(from, rq, p, flagSave, p.class, func() {
 		s.setParams(p, &a, prio)
 		p.prio = prio
 	})
@@ -104,7 +104,7 @@ func (s *Sched) setScheduler(from event.CPU, p *Task, a Attr, pi bool) error {
 	if p.prio < prio {
 		f |= flagHead // it stays in front of its new equals
 	}
-	s.change(from, rq, p, f, func() {
+	s.change(from, rq, p, f, classOf(prio), func() {
 		s.setParams(p, &a, prio)
 		p.prio, p.class = prio, classOf(prio)
 		if prio >= 0 {
@@ -122,6 +122,7 @@ func (s *Sched) setParams(p *Task, a *Attr, prio event.Prio) {
 	p.countIn(-1)
 	p.Attr = *a
 	p.countIn(1)
+	s.setSlice(p)
 	s.reweightTask(p)
 	switch {
 	case a.Policy == Deadline:
@@ -187,7 +188,7 @@ func (s *Sched) Boost(from event.CPU, p, donor *Task) Work {
 	case prio < event.MaxRTPrio && p.prio < prio:
 		f |= flagHead
 	}
-	s.change(from, rq, p, f, func() {
+	s.change(from, rq, p, f, classOf(prio), func() {
 		p.dl.piSE = pi
 		p.prio, p.class = prio, classOf(prio)
 	})
@@ -195,9 +196,12 @@ func (s *Sched) Boost(from event.CPU, p, donor *Task) Work {
 	return s.work
 }
 
-// change takes p out of its queue, lets set change what it is, and puts it back;
+// change takes p out of its queue, lets set change what it is, its class to next, and puts it back;
 // __sched_setscheduler() and rt_mutex_setprio() do it alike.
-func (s *Sched) change(from event.CPU, rq *RQ, p *Task, f flags, set func()) {
+func (s *Sched) change(from event.CPU, rq *RQ, p *Task, f flags, next class, set func()) {
+	if next != p.class {
+		s.leaveDelayed(rq, p)
+	}
 	queued, running := p.onRQ, rq.curr == p
 	oldPrio, oldClass := p.prio, p.class
 	if queued {

@@ -53,6 +53,9 @@ type Attr struct {
 	Policy   Policy
 	Priority int // 1–99 for FIFO and RR
 	Nice     int // −20–19 for the fair policies
+	// Slice is what the fair policies ask for a turn, where the kernel takes that
+	// (FairConfig.CustomSlices); it is kept within 0.1 to 100 ms. 0: the kernel's.
+	Slice    event.Time
 	Runtime  event.Time
 	Deadline event.Time
 	Period   event.Time // 0: as Deadline
@@ -88,7 +91,7 @@ type Task struct {
 	cpu   event.CPU  // the queue that it is in, or was last
 	// wakeCPU is where the search for a CPU begins at the next wake; mostly cpu.
 	wakeCPU  event.CPU
-	onRQ     bool
+	onRQ     bool // in a queue; also while it sleeps and is delayed
 	onCPU    bool
 	migrated bool // a wake has brought it from another CPU: it comes with ENQUEUE_MIGRATED
 	moving   bool // TASK_ON_RQ_MIGRATING: between two queues
@@ -126,8 +129,9 @@ func (p *Task) CPU() event.CPU { return p.cpu }
 // Prio returns the effective priority; task_struct.prio.
 func (p *Task) Prio() event.Prio { return p.prio }
 
-// OnRQ reports whether the task is runnable.
-func (p *Task) OnRQ() bool { return p.onRQ }
+// OnRQ reports whether the task is runnable; task_is_runnable(). One that sleeps and is still in
+// its queue is not: Delayed.
+func (p *Task) OnRQ() bool { return p.onRQ && !p.se.delayed }
 
 // Running reports whether the task is current on its CPU.
 func (p *Task) Running() bool { return p.onCPU }

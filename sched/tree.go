@@ -1,7 +1,9 @@
 package sched
 
+import "github.com/whylate/whylate/event"
+
 // tree keeps tasks, or entities of the fair class, in the order of a key, equal ones by
-// arrival, as the kernel's red-black trees do. Each node knows the least value below it. It is a treap: the shape is random but
+// arrival, as the kernel's red-black trees do. Each node knows the least value and the least slice below it. It is a treap: the shape is random but
 // for a given sequence of operations always the same. The zero tree is empty.
 type tree struct {
 	root  *node
@@ -20,17 +22,19 @@ type node struct {
 	seq             uint64
 	weight          uint64 // a parent's is the greater
 	value, least    int64  // of it, and the least one in its subtree
+	slice           event.Time
+	leastSlice      event.Time // likewise
 	in              bool
 }
 
-// pull computes the least value of n anew.
+// pull computes the least value and slice of n anew.
 func (n *node) pull() {
-	n.least = n.value
-	if n.left != nil {
-		n.least = min(n.least, n.left.least)
+	n.least, n.leastSlice = n.value, n.slice
+	if l := n.left; l != nil {
+		n.least, n.leastSlice = min(n.least, l.least), min(n.leastSlice, l.leastSlice)
 	}
-	if n.right != nil {
-		n.least = min(n.least, n.right.least)
+	if r := n.right; r != nil {
+		n.least, n.leastSlice = min(n.least, r.least), min(n.leastSlice, r.leastSlice)
 	}
 }
 
@@ -54,11 +58,12 @@ func (t *tree) head() *Task {
 }
 
 // insert puts n behind all that have its key or a smaller one.
-func (t *tree) insert(n *node, key int64) { t.insertValue(n, key, 0) }
+func (t *tree) insert(n *node, key int64) { t.insertValue(n, key, 0, 0) }
 
-// insertValue is insert of a node with a value.
-func (t *tree) insertValue(n *node, key, value int64) {
+// insertValue is insert of a node with a value and a slice.
+func (t *tree) insertValue(n *node, key, value int64, slice event.Time) {
 	n.value, n.least = value, value
+	n.slice, n.leastSlice = slice, slice
 	t.seq++
 	t.n++
 	t.noise = t.noise*6364136223846793005 + 1442695040888963407
@@ -83,8 +88,8 @@ func (t *tree) insertValue(n *node, key, value int64) {
 	if leftmost {
 		t.first = n
 	}
-	for at := n.up; at != nil && at.least > value; at = at.up {
-		at.least = value
+	for at := n.up; at != nil && (at.least > value || at.leastSlice > slice); at = at.up {
+		at.least, at.leastSlice = min(at.least, value), min(at.leastSlice, slice)
 	}
 	for n.up != nil && n.up.weight < n.weight {
 		t.rotateUp(n)
