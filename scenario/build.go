@@ -45,6 +45,13 @@ func Build(f *rtapp.File) (*Plan, error) {
 	for _, name := range b.barriers {
 		p.Load.Barriers = append(p.Load.Barriers, workload.Barrier{Parties: b.barrier(name), PI: f.Global.PIEnabled})
 	}
+	if w := f.Whylate; w != nil {
+		for _, text := range w.Changes {
+			if err := p.Change(text); err != nil {
+				return nil, fmt.Errorf("%s: whylate: %w", f.Name, err)
+			}
+		}
+	}
 	if len(f.Global.Ftrace) > 0 {
 		b.note("the marks that rt-app writes into the trace (ftrace) are not among the events")
 	}

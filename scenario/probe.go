@@ -18,6 +18,8 @@ type Job = workload.Job
 type Probe struct {
 	// Event, where set, is called for each event as it happens. It is valid during the call.
 	Event func(*event.Event)
+	// Want are the kinds of events that are made; the zero Want: all.
+	Want event.KindSet
 	// Job, where set, is told every finished job, and at the end those that are not done.
 	Job func(Job)
 	// Before, where set, is given the machine before anything runs.
@@ -54,7 +56,12 @@ func (p *Probe) Run(ctx context.Context, s *Setup) error {
 	if s.Machine.Sched.CPUs < 1 {
 		return errNoCPU
 	}
-	m := machine.New(s.Machine, event.NewNames(), p.Event)
+	cfg := s.Machine
+	cfg.Sched.Quiet = p.Event == nil // nobody listens
+	if p.Want != 0 {
+		cfg.Without |= ^p.Want
+	}
+	m := machine.New(cfg, event.NewNames(), p.Event)
 	p.m, p.run = m, nil
 	if p.Before != nil {
 		p.Before(m)

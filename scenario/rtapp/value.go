@@ -34,6 +34,7 @@ const (
 type value struct {
 	kind kind
 	off  int
+	end  int // behind it
 	str  string
 	list []member // of an object; of an array, with empty keys
 }
@@ -130,6 +131,7 @@ func (p *parser) value(up *place, key string, index int) (v value, err error) {
 		v.kind, v.str, err = p.literal()
 	}
 	p.depth--
+	v.end = p.at
 	return v, err
 }
 

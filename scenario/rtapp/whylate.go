@@ -30,6 +30,8 @@ type Whylate struct {
 	Devices  []Device
 	Locks    []LockExtra
 	Tasks    []TaskExtra
+	// Changes are always made, before those of a variant; in the grammar of --change.
+	Changes  []string
 	Variants []Variant
 }
 

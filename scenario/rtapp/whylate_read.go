@@ -49,6 +49,9 @@ func (n *notes) whylate(v *value, at *place, o Options) *Whylate {
 	s.each("devices", func(name string, pos Pos, s strict) { w.Devices = append(w.Devices, readDevice(name, pos, s)) })
 	s.each("locks", func(name string, pos Pos, s strict) { w.Locks = append(w.Locks, readLock(name, pos, s)) })
 	s.each("tasks", func(name string, pos Pos, s strict) { w.Tasks = append(w.Tasks, readExtra(name, pos, s)) })
+	if v := s.take("changes"); v != nil {
+		w.Changes = n.changes(v, at.member("changes"))
+	}
 	s.eachValue("variants", func(e *member, at *place) { w.Variants = append(w.Variants, n.variant(e, at)) })
 	return w
 }
@@ -196,17 +199,24 @@ func (n *notes) variant(e *member, at *place) Variant {
 	if strings.ContainsAny(e.key, ", \t\n") {
 		n.errorf(e.off, at, "a variant's name has neither spaces nor commas")
 	}
-	if e.value.kind != array {
-		n.errorf(e.value.off, at, `must be an array of changes like "set HZ=1000", not %s`, e.value.describe())
-		return v
+	v.Changes = n.changes(&e.value, at)
+	return v
+}
+
+// changes reads a list of changes.
+func (n *notes) changes(v *value, at *place) []string {
+	if v.kind != array {
+		n.errorf(v.off, at, `must be an array of changes like "set HZ=1000", not %s`, v.describe())
+		return nil
 	}
-	for i := range e.value.list {
-		c := &e.value.list[i].value
+	var list []string
+	for i := range v.list {
+		c := &v.list[i].value
 		if c.kind != text || strings.TrimSpace(c.str) == "" {
 			n.errorf(c.off, at.element(i), `must be a change like "set HZ=1000", not %s`, c.describe())
 			continue
 		}
-		v.Changes = append(v.Changes, c.str)
+		list = append(list, c.str)
 	}
-	return v
+	return list
 }

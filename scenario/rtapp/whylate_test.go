@@ -58,6 +58,7 @@ func TestWhylateValues(t *testing.T) {
 		{`"irqs":{"x":{"policy":"SCHED_IDLE","cpus":"0-2,5"}}`, Whylate{IRQs: []IRQ{{Name: "x", Policy: Idle, CPUs: []int{0, 1, 2, 5}}}}},
 		{`"tasks":{"a":{}}`, Whylate{Tasks: []TaskExtra{{Name: "a"}}}},
 		{`"tasks":{"a":{"mlockall":false,"mm_bytes":4096,"exit":{}}}`, Whylate{Tasks: []TaskExtra{{Name: "a", MLockAll: &no, MMBytes: 4096, Exit: &Exit{After: event.NoTime}}}}},
+		{`"changes":["x","y z"]`, Whylate{Changes: []string{"x", "y z"}}},
 		{`"variants":{"b":["x","y"],"a":[]}`, Whylate{Variants: []Variant{{Name: "b", Changes: []string{"x", "y"}}, {Name: "a"}}}},
 	} {
 		if d := cmp.Diff(&c.want, extra(t, c.body), ignorePos); d != "" {
@@ -286,6 +287,7 @@ func TestWholeWhylate(t *testing.T) {
 				Exit:           &Exit{After: 1500 * ms, Signal: "SIGSEGV", CoreBytes: 16 << 20, Post: "dead"}},
 			{Name: "dl", MMPages: 16384},
 		},
+		Changes:  []string{"cpus=4"},
 		Variants: []Variant{{Name: "A", Changes: []string{"set exit_normalize=rt"}}, {Name: "fast", Changes: []string{"set HZ=1000", "task=ctl policy=fifo prio=91"}}},
 	}
 	if d := cmp.Diff(want, whole(t).Whylate, ignorePos, cmpopts.EquateEmpty()); d != "" {
