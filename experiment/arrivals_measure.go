@@ -52,7 +52,7 @@ func (a *Arrivals) Measure(ctx context.Context, at []event.Time, what What, sett
 		l.from = event.Time(1<<63 - 1)
 	}
 	if what != Response || settled {
-		p.Event = l.event
+		p.Event, p.Want = l.event, event.Kinds(event.SchedWaking, event.SchedSwitch)
 	}
 	err := p.Run(ctx, a.Setup(at))
 	l.best.End, l.best.Start = p.End, p.Start
