@@ -72,7 +72,7 @@ func TestWhylateErrors(t *testing.T) {
 		{`"kernl":"6.1"`, `2 whylate.kernl: unknown key; did you mean "kernel"?`},
 		{`"seed":1,"seed":2`, `11 whylate.seed: duplicate key`},
 		{`"seed":null`, `9 whylate.seed: must not be null; leave the key out`},
-		{`"kernel":"6.2"`, `11 whylate.kernel: unknown kernel "6.2"; did you mean "6.1"?; there are 3.4-rt, 4.11, 6.1, 6.1-rt, 6.12, 6.12-rt, 6.18`},
+		{`"kernel":"6.2"`, `11 whylate.kernel: unknown kernel "6.2"; did you mean "6.1"?; there are 3.4-rt, 4.11, 6.1, 6.1-rt, 6.6, 6.12, 6.12-rt, 6.18`},
 		{`"kernel":""`, `11 whylate.kernel: must not be empty`},
 		{`"kernel":6.1`, `11 whylate.kernel: must be a string, not 6.1 with a point or an exponent`},
 		{`"seed":-1`, `9 whylate.seed: must be 0 to 9223372036854775807, not -1`},
