@@ -41,6 +41,17 @@ type Fair struct {
 	WeightsToZero bool
 	// PELT411: load is tracked by the rules of 4.11 and not by those from 5.7 on.
 	PELT411 bool
+	// TGLoadEvery is how often the load of a group may follow that of one of its queues, 1 ms from
+	// 6.7 on, else 0.
+	TGLoadEvery int64
+	// GroupKeepsWeight: the weight of a group on a CPU is left alone while the group is empty
+	// there, and if it would stay what it is, from 6.12 on.
+	GroupKeepsWeight bool
+	// UtilEstMerged: util_est has one value, from 6.8 on.
+	UtilEstMerged bool
+	// InitialUtilUnscaled: what a new task will use is guessed with a weight that was not scaled
+	// down, before 6.10.
+	InitialUtilUnscaled bool
 	// On are the features that are on, Off those that the kernel has and that are off; only
 	// those of the fair class, by their names in sched/features.
 	On, Off []string
@@ -74,15 +85,15 @@ func cfs(f Fair) Fair {
 // The kernels' own, checked with the features and files of recorded ones: 6.1, 6.1-rt, 6.12,
 // 6.12-rt. NI_RANDOM came with late point releases, which distributions have.
 var (
-	fair34 = cfs(Fair{PickClearsBuddies: true, WeightsToZero: true, QuotaSlicesExpire: true, PELT411: true, On: []string{"GENTLE_FAIR_SLEEPERS", "START_DEBIT", "LAST_BUDDY", "CACHE_HOT_BUDDY",
+	fair34 = cfs(Fair{InitialUtilUnscaled: true, PickClearsBuddies: true, WeightsToZero: true, QuotaSlicesExpire: true, PELT411: true, On: []string{"GENTLE_FAIR_SLEEPERS", "START_DEBIT", "LAST_BUDDY", "CACHE_HOT_BUDDY",
 		"WAKEUP_PREEMPTION", "LB_BIAS"}, Off: alwaysOff})
-	fair411 = cfs(Fair{MinVruntimeOnSave: true, PickClearsBuddies: true, WeightsToZero: true, QuotaSlicesExpire: true, PELT411: true, On: all(cfsOn, []string{"LB_BIAS"}), Off: all(alwaysOff, []string{"SIS_AVG_CPU"})})
-	fair61  = cfs(Fair{LongSleepers: true, IdleMinGranularity: 750_000, QuotaBurst: true, IdleGroups: true,
+	fair411 = cfs(Fair{InitialUtilUnscaled: true, MinVruntimeOnSave: true, PickClearsBuddies: true, WeightsToZero: true, QuotaSlicesExpire: true, PELT411: true, On: all(cfsOn, []string{"LB_BIAS"}), Off: all(alwaysOff, []string{"SIS_AVG_CPU"})})
+	fair61  = cfs(Fair{InitialUtilUnscaled: true, LongSleepers: true, IdleMinGranularity: 750_000, QuotaBurst: true, IdleGroups: true,
 		On: all(cfsOn, affineOn, []string{"UTIL_EST_FASTUP", "SIS_UTIL", "NI_RANDOM", "ALT_PERIOD", "BASE_SLICE"}), Off: all(alwaysOff, []string{"SIS_PROP"})})
-	fair66  = Fair{EEVDF: true, BaseSlice: 750_000, ReweightDeadline: true, InitialAtFork: true, QuotaBurst: true, IdleGroups: true, On: all(eevdfOn, affineOn, []string{"UTIL_EST_FASTUP"}), Off: alwaysOff}
-	fair612 = Fair{EEVDF: true, BaseSlice: 700_000, CustomSlices: true, IdleByQueue: true, IdleUnprotected: true, YieldPays: true, PickFirst: true, QuotaBurst: true, IdleGroups: true,
+	fair66  = Fair{EEVDF: true, InitialUtilUnscaled: true, BaseSlice: 750_000, ReweightDeadline: true, InitialAtFork: true, QuotaBurst: true, IdleGroups: true, On: all(eevdfOn, affineOn, []string{"UTIL_EST_FASTUP"}), Off: alwaysOff}
+	fair612 = Fair{EEVDF: true, TGLoadEvery: 1_000_000, GroupKeepsWeight: true, UtilEstMerged: true, BaseSlice: 700_000, CustomSlices: true, IdleByQueue: true, IdleUnprotected: true, YieldPays: true, PickFirst: true, QuotaBurst: true, IdleGroups: true,
 		On: all(eevdfOn, eevdf612On, affineOn, []string{"NI_RANDOM"}), Off: alwaysOff}
-	fair618 = Fair{EEVDF: true, BaseSlice: 700_000, CustomSlices: true, ReweightPlaces: true, ProtectShortest: true, IdleByQueue: true,
+	fair618 = Fair{EEVDF: true, TGLoadEvery: 1_000_000, GroupKeepsWeight: true, UtilEstMerged: true, BaseSlice: 700_000, CustomSlices: true, ReweightPlaces: true, ProtectShortest: true, IdleByQueue: true,
 		IdleUnprotected: true, YieldPays: true, PickFirst: true, QuotaBurst: true, IdleGroups: true, TaskThrottle: true,
 		On: all(eevdfOn, eevdf612On, affineOn), Off: alwaysOff}
 )

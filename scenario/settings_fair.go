@@ -18,7 +18,9 @@ func fairOf(f kernel.Fair, cpus int) sched.FairConfig {
 		BaseSlice: scaled(f.BaseSlice), CustomSlices: f.CustomSlices, BandwidthSlice: 5_000_000,
 		QuotaSlicesExpire: f.QuotaSlicesExpire, TaskThrottle: f.TaskThrottle, PELT411: f.PELT411,
 		IdleEntities: f.IdleGroups, LongSleepers: f.LongSleepers, MinVruntimeOnSave: f.MinVruntimeOnSave,
-		PickClearsBuddies: f.PickClearsBuddies, WeightsToZero: f.WeightsToZero,
+		TGLoadEvery: event.Time(f.TGLoadEvery), GroupKeepsWeight: f.GroupKeepsWeight, UtilEstMerged: f.UtilEstMerged,
+		InitialUtilUnscaled: f.InitialUtilUnscaled,
+		PickClearsBuddies:   f.PickClearsBuddies, WeightsToZero: f.WeightsToZero,
 		ProtectShortest: f.ProtectShortest, IdleByQueue: f.IdleByQueue, IdleUnprotected: f.IdleUnprotected,
 		YieldPays: f.YieldPays, InitialAtFork: f.InitialAtFork, PickFirst: f.PickFirst}
 	switch {

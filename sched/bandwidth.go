@@ -75,6 +75,7 @@ func (s *Sched) initCfsBandwidth(g *Group) {
 	b.hierarchical = g.parent.quota.hierarchical
 	for c := range g.cpus {
 		g.cpus[c].cfs.throttleCount = g.parent.cpus[c].cfs.throttleCount
+		s.syncLoadClock(&g.cpus[c].cfs)
 	}
 }
 

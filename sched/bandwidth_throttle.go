@@ -37,7 +37,9 @@ func (s *Sched) countThrottled(cfs *cfsRQ) {
 // throttleDown counts a throttled queue of g on rq for it and all groups below;
 // tg_throttle_down().
 func (s *Sched) throttleDown(g *Group, rq *RQ) {
-	g.cpus[rq.cpu].cfs.throttleCount++
+	cfs := &g.cpus[rq.cpu].cfs
+	cfs.throttleCount++
+	s.syncLoadClock(cfs)
 	for _, child := range g.children {
 		s.throttleDown(child, rq)
 	}
@@ -53,6 +55,7 @@ func (s *Sched) throttleUp(g *Group, rq *RQ) {
 	if cfs.throttleCount--; cfs.throttleCount > 0 {
 		return
 	}
+	s.syncLoadClock(cfs)
 	for len(cfs.limbo) > 0 {
 		p := cfs.limbo[len(cfs.limbo)-1]
 		cfs.limbo[len(cfs.limbo)-1] = nil
@@ -104,6 +107,7 @@ func (s *Sched) hideQueue(cfs *cfsRQ) {
 			return
 		}
 		s.updateLoadAvg(se.cfsRQ, se, 0)
+		se.updateRunnable()
 		n.count(se, -1)
 	}
 	for range n.tasks {
@@ -155,6 +159,7 @@ func (s *Sched) showQueue(cfs *cfsRQ) {
 	}
 	for ; se != nil; se = se.parent {
 		s.updateLoadAvg(se.cfsRQ, se, updateTG)
+		se.updateRunnable()
 		if n.count(se, 1); se.cfsRQ.throttled {
 			return
 		}

@@ -44,6 +44,7 @@ func (s *Sched) WakeUpNewTask(from event.CPU, p *Task) Work {
 	s.placeNew(p, s.selectTaskRQ(from, p, cpu, true))
 	rq := s.rqs[p.cpu]
 	s.updateRQClock(rq)
+	s.postInitEntityUtilAvg(p)
 	f := flagInitial
 	if p.class != fairClass {
 		f = flagWakeup

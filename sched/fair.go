@@ -53,6 +53,7 @@ func (s *Sched) enqueueTaskFair(rq *RQ, p *Task, f flags) {
 		for ; se != nil; se = se.parent {
 			cfs := se.cfsRQ
 			s.updateLoadAvg(cfs, se, updateTG)
+			se.updateRunnable()
 			s.updateCfsGroup(se)
 			slice = s.setGroupSlice(se, slice)
 			if throttled = n.add(cfs); throttled {
@@ -161,6 +162,7 @@ func (s *Sched) dequeueEntities(rq *RQ, se *schedEntity, f flags) bool {
 		for ; se != nil; se = se.parent {
 			cfs := se.cfsRQ
 			s.updateLoadAvg(cfs, se, updateTG)
+			se.updateRunnable()
 			s.updateCfsGroup(se)
 			slice = s.setGroupSlice(se, slice)
 			if throttled = n.add(cfs); throttled {
@@ -347,7 +349,7 @@ func (s *Sched) prioChangedFair(from event.CPU, rq *RQ, p *Task, old event.Prio)
 
 // switchedToFair is switched_to_fair(): who was current as something better makes way.
 func (s *Sched) switchedToFair(from event.CPU, rq *RQ, p *Task) {
-	s.attachTask(rq, p)
+	s.attachTask(p)
 	s.attachVruntime(p)
 	switch {
 	case !p.onRQ:
@@ -361,7 +363,7 @@ func (s *Sched) switchedToFair(from event.CPU, rq *RQ, p *Task) {
 // switchedFromFair is switched_from_fair().
 func (s *Sched) switchedFromFair(rq *RQ, p *Task) {
 	s.detachVruntime(p)
-	s.detachTask(rq, p)
+	s.detachTask(p)
 }
 
 // eachWaiting calls f for the waiting tasks of cfs and below, those that are likely to run

@@ -112,6 +112,7 @@ func (s *Sched) taskForkFair(from event.CPU, p *Task) {
 // migrateTaskRQFair is migrate_task_rq_fair(): p, which is in no queue, goes to another CPU and
 // takes along only where it stood among the others.
 func (s *Sched) migrateTaskRQFair(p *Task, _ event.CPU) {
+	s.migrateLoad(p)
 	if p.moving {
 		return // the dequeue has done it
 	}

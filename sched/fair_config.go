@@ -78,6 +78,18 @@ type FairConfig struct {
 
 	// PELT411: load is tracked by the rules of 4.11.
 	PELT411 bool
+	// TGLoadEvery is how often the load of a group may follow that of one of its queues; 0: at any
+	// time (before 6.7).
+	TGLoadEvery event.Time
+	// GroupKeepsWeight: the weight of a group's entity is left alone while the group is empty
+	// there, and if it would stay what it is (from 6.12 on).
+	GroupKeepsWeight bool
+	// UtilEstMerged: util_est has one value, which a sample does not lower where the task did not
+	// get what it wanted (from 6.8 on).
+	UtilEstMerged bool
+	// InitialUtilUnscaled: the guess of what a new task uses has its weight with more digits than that of the
+	// others, so that it mostly is half of what is left (before 6.10).
+	InitialUtilUnscaled bool
 	// PropagateGroupLoad and PropagateRunnableLoad are the two changes to 4.11 that were
 	// proposed in 2017; features propagate_group_load and propagate_runnable_load.
 	PropagateGroupLoad, PropagateRunnableLoad bool
@@ -114,7 +126,7 @@ func FairScale(cpus int) event.Time {
 func DefaultFair(cpus int) FairConfig {
 	f := FairScale(cpus)
 	return FairConfig{IdleEntities: true, LongSleepers: true, Latency: 6_000_000 * f, MinGranularity: 750_000 * f, IdleMinGranularity: 750_000, WakeupGranularity: 1_000_000 * f,
-		BaseSlice: 750_000 * f, BandwidthSlice: 5_000_000,
+		BaseSlice: 750_000 * f, BandwidthSlice: 5_000_000, InitialUtilUnscaled: true,
 		Features: FeaturesOf(GentleFairSleepers, StartDebit, LastBuddy, CacheHotBuddy, WakeupPreemption, AltPeriod, BaseSlice,
 			AttachAgeLoad, UtilEst, UtilEstFastup, WAIdle, WAWeight, WABias, SISUtil, NonTaskCapacity)}
 }

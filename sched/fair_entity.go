@@ -14,6 +14,7 @@ func (s *Sched) enqueueEntity(cfs *cfsRQ, se *schedEntity, f flags) {
 	}
 	s.updateCurr(cfs)
 	s.updateLoadAvg(cfs, se, updateTG|doAttach)
+	se.updateRunnable()
 	s.updateCfsGroup(se)
 	if !curr {
 		s.placeEnqueued(cfs, se, f)
@@ -30,6 +31,7 @@ func (s *Sched) enqueueEntity(cfs *cfsRQ, se *schedEntity, f flags) {
 	}
 	se.onRQ = true
 	if cfs.nrRunning == 1 {
+		s.syncLoadClock(cfs)
 		s.checkEnqueueThrottle(cfs)
 	}
 }
@@ -43,12 +45,14 @@ func (s *Sched) dequeueEntity(cfs *cfsRQ, se *schedEntity, f flags) bool {
 		return false
 	}
 	s.updateLoadAvg(cfs, se, detachFlags(se, f))
+	se.updateRunnable()
 	s.leaveEntity(cfs, se, f)
 	if se != cfs.curr {
 		s.dequeueTimeline(cfs, se)
 	}
 	se.onRQ = false
 	cfs.accountEntityDequeue(se)
+	s.syncLoadClock(cfs)
 	s.leftEntity(cfs, se, f)
 	s.returnCfsRQRuntime(cfs)
 	s.updateCfsGroup(se)

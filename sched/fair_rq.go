@@ -100,9 +100,11 @@ func (se *schedEntity) initTask(p *Task, root *cfsRQ) {
 func (s *Sched) setTaskRQ(p *Task, c event.CPU) {
 	se := &p.se
 	if g := p.group; g != nil && !s.cfg.FairPlaced {
+		s.setTaskRQLoad(se, &g.cpus[c].cfs)
 		se.cfsRQ, se.parent, se.depth = &g.cpus[c].cfs, &g.cpus[c].se, g.depth
 		return
 	}
+	s.setTaskRQLoad(se, &s.rqs[c].cfs)
 	se.cfsRQ, se.parent, se.depth = &s.rqs[c].cfs, nil, 0
 }
 

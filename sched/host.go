@@ -73,8 +73,8 @@ type FairWork struct {
 	// Inserts are entities that came into a red-black tree, Depth is the sum of the levels that a
 	// balanced tree of as many had before.
 	Inserts, Depth int
-	// Load tracking: updates of a sum that took place (1024 ns passed at least), the periods of
-	// 1024 units that ended in them, and the sums that decayed for that.
+	// Load tracking: updates, the periods that ended in them (of one update 345 at most; more
+	// make no difference), and the sums that decayed for that.
 	PeltUpdates, PeltPeriods, PeltDecays int
 }
 

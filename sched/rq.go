@@ -30,6 +30,8 @@ type RQ struct {
 
 	server dlServer // fair_server
 
+	classLoad
+
 	callbacks callback // balance_callback: what to do once the lock is given up
 
 	wakeList  []*Task    // wakes that this CPU should finish; TTWU_QUEUE
@@ -82,6 +84,8 @@ type Sched struct {
 	tookTurn bool            // anyDistribute had a choice since the operation began
 	decide   func(*Decision) // who wants to know of picks; nil: nobody
 	decision Decision        // that it is shown
+
+	nextBlocked event.Time // when tickBlocked has something to do
 }
 
 // New returns the scheduler of a machine with cfg.CPUs CPUs, all of them idle.

@@ -19,6 +19,9 @@ type Group struct {
 	cpus     []groupRQ
 	depth    int   // groups from the root to it, with it
 	shares   int64 // its weight among its siblings, shifted
+	loadAvg  int64 // load_avg: of all its queues, as far as they have told
+	idle     bool  // cpu.idle
+	auto     bool  // it is the autogroup of a session
 	tasks    int   // real-time ones, runnable or not
 
 	quota cfsBandwidth // cpu.max: what its fair tasks may use of all CPUs together

@@ -35,6 +35,9 @@ func (s *Sched) Schedule(c event.CPU, preempt bool) Work {
 		prev.leftPinned = prev.migrateDisabled > 0 // migrate_disable_switch()
 		prev.onCPU, next.onCPU = false, true
 		rq.curr = next
+		if prev.class == fairClass && prev.State.Dead() && !preempt {
+			s.taskDeadFair(prev)
+		}
 	}
 	s.balanceCallbacks(c, rq)
 	return s.work
@@ -151,6 +154,7 @@ func (s *Sched) balance(rq *RQ, prev *Task) {
 }
 
 func (s *Sched) putPrevTask(rq *RQ, prev *Task) {
+	s.classLeaves(rq, prev.class)
 	switch prev.class {
 	case dlClass:
 		s.putPrevTaskDL(rq, prev)
@@ -167,6 +171,9 @@ func (s *Sched) putPrevTask(rq *RQ, prev *Task) {
 
 func (s *Sched) setNextTask(rq *RQ, next *Task, first bool) {
 	next.execStart = rq.clock
+	if first {
+		s.classComes(rq, next.class)
+	}
 	switch next.class {
 	case dlClass:
 		s.setNextTaskDL(rq, next, first)
@@ -213,6 +220,8 @@ func (s *Sched) SchedulerTick(c event.CPU) Work {
 	case fairClass:
 		s.taskTickFair(rq, rq.curr, false)
 	}
+	s.classLeaves(rq, rq.curr.class)
+	s.tickBlocked(rq.clock)
 	s.kickIdle(rq)
 	s.checkDLOverrun(rq)
 	return s.work

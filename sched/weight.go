@@ -52,13 +52,20 @@ func taskInverse(w int64) uint32 {
 	return inverse
 }
 
-// scaleDown is scale_load_down(): from 5.7 on no weight becomes less than 2 by it.
-func (s *Sched) scaleDown(weight int64) int64 {
-	w := weight >> weightShift
-	if w < 2 && weight != 0 && !s.cfg.Fair.WeightsToZero {
-		return 2
+// scaleLoadDown is scale_load_down() from 5.7 on: no weight becomes less than 2 by it.
+func scaleLoadDown(weight int64) uint64 {
+	if weight == 0 {
+		return 0
 	}
-	return w
+	return uint64(max(2, weight>>weightShift))
+}
+
+// scaleDown is scale_load_down() of the kernel at hand.
+func (s *Sched) scaleDown(weight int64) int64 {
+	if s.cfg.Fair.WeightsToZero {
+		return weight >> weightShift
+	}
+	return int64(scaleLoadDown(weight))
 }
 
 // groupWeight is the weight of a queue or a group, whose inverse is cut off;

@@ -1,0 +1,105 @@
+package sched
+
+import "github.com/whylate/whylate/event"
+
+// This file keeps the load of those that sleep from standing still, and tracks how much of a CPU
+// goes to other classes.
+
+// classLoad is what real-time and deadline tasks use of a CPU; rq.avg_rt and rq.avg_dl. What interrupts
+// use is tracked by kernels with IRQ_TIME_ACCOUNTING or PARAVIRT_TIME_ACCOUNTING, which those of
+// Debian are not.
+type classLoad struct {
+	avgRT, avgDL schedAvg
+}
+
+// updateClassLoad is update_rt_rq_load_avg() and update_dl_rq_load_avg(): running says whether a task
+// of the class has run since the last time. There is none before 4.19.
+func (s *Sched) updateClassLoad(rq *RQ, sa *schedAvg, running bool) {
+	if s.cfg.Fair.PELT411 || s.cfg.FairPlaced {
+		return
+	}
+	load := uint64(0)
+	if running {
+		load = 1
+	}
+	periods := sa.updateLoadSum(rq.clockPelt(), load, load, running)
+	s.countLoad(periods, 3)
+	if periods > 0 {
+		sa.updateLoadAvg(1)
+	}
+}
+
+// classLeaves is called when a task of class c is put back or ticks, classComes when one comes on
+// a CPU where another class ran.
+func (s *Sched) classLeaves(rq *RQ, c class) {
+	switch c {
+	case rtClass:
+		s.updateClassLoad(rq, &rq.avgRT, true)
+	case dlClass:
+		s.updateClassLoad(rq, &rq.avgDL, true)
+	}
+}
+
+func (s *Sched) classComes(rq *RQ, c class) {
+	switch {
+	case rq.curr.class == c:
+	case c == rtClass:
+		s.updateClassLoad(rq, &rq.avgRT, false)
+	case c == dlClass:
+		s.updateClassLoad(rq, &rq.avgDL, false)
+	}
+}
+
+// Capacity returns how much of CPU c real-time and deadline tasks leave to fair ones, of 1024 and
+// at least 1, as of the last update of their load; scale_rt_capacity().
+func (s *Sched) Capacity(c event.CPU) int64 {
+	rq := s.rqs[c]
+	return max(1, capacityScale-int64(rq.avgRT.utilAvg+rq.avgDL.utilAvg))
+}
+
+// blockedEvery is how often the load of sleeping tasks is brought up to date on CPUs where nothing
+// else does it; LOAD_AVG_PERIOD ms of nohz.next_blocked.
+const blockedEvery event.Time = peltHalving * 1_000_000
+
+// tickBlocked does so for all CPUs, at a tick of one of them. A kernel lets an idle CPU do it for the
+// idle ones (NOHZ_STATS_KICK), and each busy CPU does it before it balances, which is not
+// modelled yet. It matters for the weights of groups only; a CPU that is alone does not
+// balance.
+func (s *Sched) tickBlocked(now event.Time) {
+	if now < s.nextBlocked || len(s.groups) == 0 || len(s.rqs) == 1 || s.cfg.FairPlaced {
+		return
+	}
+	s.nextBlocked = now + blockedEvery
+	for _, rq := range s.rqs {
+		s.updateRQClock(rq)
+		s.updateBlockedAverages(rq)
+	}
+}
+
+// updateBlockedAverages brings the load of all queues of a CPU up to date, those of groups before
+// those above them; update_blocked_averages().
+func (s *Sched) updateBlockedAverages(rq *RQ) {
+	s.updateClassLoad(rq, &rq.avgRT, rq.curr.class == rtClass)
+	s.updateClassLoad(rq, &rq.avgDL, rq.curr.class == dlClass)
+	for i := len(s.groups) - 1; i >= 0; i-- {
+		q := &s.groups[i].cpus[rq.cpu]
+		cfs, se := &q.cfs, &q.se
+		if cfs.loadStopped || cfs.load.weight == 0 && cfs.avg.decayed() && cfs.removed.nr == 0 && cfs.tgLoadAvgContrib == 0 {
+			continue // not in the list of leaves
+		}
+		if s.updateBlocked(cfs) {
+			s.updateTGLoadAvg(cfs)
+		}
+		if se.avg.loadAvg > 0 || se.avg.utilAvg > 0 || cfs.propagate {
+			s.updateLoadAvg(se.cfsRQ, se, updateTG)
+		}
+	}
+	s.updateBlocked(&rq.cfs)
+}
+
+func (s *Sched) updateBlocked(cfs *cfsRQ) bool {
+	if s.cfg.Fair.PELT411 {
+		return s.updateCfsRQLoad411(cfs.clockPelt(), cfs)
+	}
+	return s.updateCfsRQLoadAvg(cfs.clockPelt(), cfs)
+}
