@@ -6,6 +6,7 @@ import (
 	"path"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/result"
 	"github.com/whylate/whylate/scenario"
 	"github.com/whylate/whylate/stats"
@@ -57,6 +58,13 @@ type Watcher interface {
 	// Values returns the measures by name; those that make no sense in this run are left
 	// out. end is the last event's time.
 	Values(end event.Time) map[string]int64
+}
+
+// MachineWatcher is a Watcher that also counts what leaves no events.
+type MachineWatcher interface {
+	Watcher
+	// Machine is called before anything runs. The machine must not be changed.
+	Machine(*machine.Machine)
 }
 
 // Outcome is what an experiment gave.

@@ -79,6 +79,9 @@ func (t *trial) run(ctx context.Context, n int) error {
 	}
 	ob := newObserver(t.x, src, setup)
 	src.OnRound = ob.round
+	if w, ok := ob.watch.(MachineWatcher); ok {
+		src.OnMachine = w.Machine
+	}
 	s, err := explain.Interruptible(ctx, src).Events(event.Options{})
 	if err != nil {
 		return fmt.Errorf("%s, variant %s: %w", t.x.Scenario, t.variant.Name, err)

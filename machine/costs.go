@@ -23,7 +23,10 @@ type Costs struct {
 	Enqueue  event.Time // putting a task into a queue
 	Dequeue  event.Time // taking one out: paid after the switch to the next, as the pick is
 	Migrate  event.Time // moving a task to another CPU: locks and lost caches
-	Search   event.Time // each CPU or task that is looked at on the way
+	// Instruction is what one instruction takes of the work in the fair class that Instructions
+	// counts, in ns; 0: that is in the others.
+	Instruction event.Time
+	Search      event.Time // each CPU or task that is looked at on the way
 }
 
 // TypicalCosts are those of a server processor of about 3 GHz with caches that are warm,
@@ -36,13 +39,20 @@ func TypicalCosts() Costs {
 // price is what the scheduler's work costs.
 func (k *Costs) price(w *sched.Work) event.Time {
 	return k.Switch*event.Time(w.Switches) + k.Pick*event.Time(w.Picks) + k.Enqueue*event.Time(w.Enqueues) + k.Dequeue*event.Time(w.Dequeues) +
-		k.Migrate*event.Time(w.Migrations) + k.Search*event.Time(w.Searched)
+		k.Migrate*event.Time(w.Migrations) + k.Search*event.Time(w.Searched) + k.Instruction*event.Time(allInstructions(w))
 }
 
 // charge lets c pay for what the scheduler did there.
 func (m *Machine) charge(c event.CPU, w *sched.Work) {
+	if c < 0 {
+		return
+	}
+	cp := &m.cpus[c]
+	cp.putPrevs.count(w)
 	if !m.free {
-		m.spend(c, m.cfg.Costs.price(w))
+		ns := m.cfg.Costs.price(w)
+		cp.scheduler += ns
+		m.spend(c, ns)
 	}
 }
 

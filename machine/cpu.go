@@ -35,6 +35,9 @@ type cpu struct {
 	entered, awake, inTimers bool
 	asked                    bool
 
+	putPrevs  PutPrevs
+	scheduler event.Time // spent on its work
+
 	tick       engine.Handle
 	hrtick     engine.Handle
 	hrtickTurn uint32

@@ -49,6 +49,10 @@ type Source struct {
 	// afterwards: after the events before it and before those that follow.
 	OnRound func(*Round)
 
+	// OnMachine, where set, is given the machine of streams that are opened afterwards, before
+	// anything runs: for who counts what leaves no events. It must not be changed.
+	OnMachine func(*machine.Machine)
+
 	setup *Setup
 	names *event.Names
 	info  event.Info
@@ -128,6 +132,9 @@ func (s *Source) open(o event.Options, decide func(*sched.Decision)) (*stream, e
 	}
 	m.Sched.OnDecision(decide)
 	st.m, st.now = m, s.setup.Start
+	if s.OnMachine != nil {
+		s.OnMachine(m)
+	}
 	if err := m.RunUntil(st.now); err != nil {
 		return nil, fmt.Errorf("starting the machine: %w", err)
 	}

@@ -22,6 +22,7 @@ func (s *Sched) deferPutPrev(rq *RQ, prev *Task) bool {
 		return false // it is not a real-time task that comes
 	}
 	rq.deferred, rq.deferredAt = prev, rq.clock
+	s.work.Deferred++
 	s.fairWait.put(rq.cpu, rq.movable > 0)
 	return true
 }
@@ -47,6 +48,7 @@ func (s *Sched) putAside(rq *RQ) {
 	since := rq.clock - rq.deferredAt
 	rq.deferredAt = rq.clock
 	for se := &rq.deferred.se; se != nil; se = se.parent {
+		s.work.PutAside++
 		if se.task != nil {
 			se.task.execStart += since
 		} else {

@@ -111,6 +111,7 @@ func (s *Sched) updatedCurr(cfs *cfsRQ, se *schedEntity, delta event.Time) {
 
 // setNextEntity makes se the current one of its queue; set_next_entity().
 func (s *Sched) setNextEntity(cfs *cfsRQ, se *schedEntity) {
+	s.work.SetNexts++
 	s.clearBuddies(cfs, se)
 	if se.onRQ {
 		s.dequeueTimeline(cfs, se)

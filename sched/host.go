@@ -63,13 +63,18 @@ type Work struct {
 	// task that left did of FairWork in front of it.
 	RTPicks int
 	InFront FairWork
+	// Left is the class of the task that was current before a choice, by its rank.
+	Left int
 }
 
 // FairWork is what the fair class does inside its operations.
 type FairWork struct {
 	PutPrevs int // entities that were put back; put_prev_entity()
-	Settled  int // tasks of which that was put off and is done now; DeferPutPrev
+	SetNexts int // entities that became current; set_next_entity()
 	Charged  int // entities that were charged for run time; update_curr()
+	// Deferred are tasks that were not put back, with DeferPutPrev, Settled those of which that
+	// was done later, and PutAside entities whose time was put aside.
+	Deferred, Settled, PutAside int
 	// Inserts are entities that came into a red-black tree, Depth is the sum of the levels that a
 	// balanced tree of as many had before.
 	Inserts, Depth int
@@ -80,6 +85,6 @@ type FairWork struct {
 
 // less returns w without what o counts.
 func (w FairWork) less(o *FairWork) FairWork {
-	return FairWork{w.PutPrevs - o.PutPrevs, w.Settled - o.Settled, w.Charged - o.Charged, w.Inserts - o.Inserts, w.Depth - o.Depth,
-		w.PeltUpdates - o.PeltUpdates, w.PeltPeriods - o.PeltPeriods, w.PeltDecays - o.PeltDecays}
+	return FairWork{w.PutPrevs - o.PutPrevs, w.SetNexts - o.SetNexts, w.Charged - o.Charged, w.Deferred - o.Deferred, w.Settled - o.Settled, w.PutAside - o.PutAside,
+		w.Inserts - o.Inserts, w.Depth - o.Depth, w.PeltUpdates - o.PeltUpdates, w.PeltPeriods - o.PeltPeriods, w.PeltDecays - o.PeltDecays}
 }

@@ -63,6 +63,7 @@ func (s *Sched) pickNextTask(rq *RQ, prev *Task) *Task {
 	// are runnable.
 	put := prev.class != fairClass || !s.cfg.Fair.PickFirst && rq.nrRunning != rq.cfs.hNrRunning
 	before := s.work.FairWork
+	s.work.Left = int(prev.class)
 	if put && !s.deferPutPrev(rq, prev) {
 		s.putPrevTask(rq, prev)
 	}
