@@ -22,8 +22,13 @@ type Fair struct {
 	YieldPays        bool // from 6.18 on and in late 6.12
 	InitialAtFork    bool // 6.6
 	PickFirst        bool // from 6.12 on
-	// QuotaSlicesExpire: what a CPU took of a quota is void after the period, before 5.4.
+	// QuotaSlicesExpire: what a CPU took of a quota is void after the period, up to 3.15 and from 4.18
+	// to 5.3: between these a mistake kept that from happening.
 	QuotaSlicesExpire bool
+	// QuotaEmptyThrottled: throttled_time goes on while no task waits for it, before 6.6.
+	QuotaEmptyThrottled bool
+	// QuotaTimersInterleave: the periods of groups begin at random, from 6.3 on.
+	QuotaTimersInterleave bool
 	// QuotaBurst: there is cpu.max.burst, from 5.14 on.
 	QuotaBurst bool
 	// TaskThrottle: a quota stops task by task on the way to user mode, from 6.18 on.
@@ -85,16 +90,16 @@ func cfs(f Fair) Fair {
 // The kernels' own, checked with the features and files of recorded ones: 6.1, 6.1-rt, 6.12,
 // 6.12-rt. NI_RANDOM came with late point releases, which distributions have.
 var (
-	fair34 = cfs(Fair{InitialUtilUnscaled: true, PickClearsBuddies: true, WeightsToZero: true, QuotaSlicesExpire: true, PELT411: true, On: []string{"GENTLE_FAIR_SLEEPERS", "START_DEBIT", "LAST_BUDDY", "CACHE_HOT_BUDDY",
+	fair34 = cfs(Fair{InitialUtilUnscaled: true, PickClearsBuddies: true, WeightsToZero: true, QuotaSlicesExpire: true, QuotaEmptyThrottled: true, PELT411: true, On: []string{"GENTLE_FAIR_SLEEPERS", "START_DEBIT", "LAST_BUDDY", "CACHE_HOT_BUDDY",
 		"WAKEUP_PREEMPTION", "LB_BIAS"}, Off: alwaysOff})
-	fair411 = cfs(Fair{InitialUtilUnscaled: true, MinVruntimeOnSave: true, PickClearsBuddies: true, WeightsToZero: true, QuotaSlicesExpire: true, PELT411: true, On: all(cfsOn, []string{"LB_BIAS"}), Off: all(alwaysOff, []string{"SIS_AVG_CPU"})})
-	fair61  = cfs(Fair{InitialUtilUnscaled: true, LongSleepers: true, IdleMinGranularity: 750_000, QuotaBurst: true, IdleGroups: true,
+	fair411 = cfs(Fair{InitialUtilUnscaled: true, MinVruntimeOnSave: true, PickClearsBuddies: true, WeightsToZero: true, QuotaEmptyThrottled: true, PELT411: true, On: all(cfsOn, []string{"LB_BIAS"}), Off: all(alwaysOff, []string{"SIS_AVG_CPU"})})
+	fair61  = cfs(Fair{QuotaEmptyThrottled: true, InitialUtilUnscaled: true, LongSleepers: true, IdleMinGranularity: 750_000, QuotaBurst: true, IdleGroups: true,
 		On: all(cfsOn, affineOn, []string{"UTIL_EST_FASTUP", "SIS_UTIL", "NI_RANDOM", "ALT_PERIOD", "BASE_SLICE"}), Off: all(alwaysOff, []string{"SIS_PROP"})})
-	fair66  = Fair{EEVDF: true, InitialUtilUnscaled: true, BaseSlice: 750_000, ReweightDeadline: true, InitialAtFork: true, QuotaBurst: true, IdleGroups: true, On: all(eevdfOn, affineOn, []string{"UTIL_EST_FASTUP"}), Off: alwaysOff}
-	fair612 = Fair{EEVDF: true, TGLoadEvery: 1_000_000, GroupKeepsWeight: true, UtilEstMerged: true, BaseSlice: 700_000, CustomSlices: true, IdleByQueue: true, IdleUnprotected: true, YieldPays: true, PickFirst: true, QuotaBurst: true, IdleGroups: true,
+	fair66  = Fair{EEVDF: true, InitialUtilUnscaled: true, BaseSlice: 750_000, ReweightDeadline: true, InitialAtFork: true, QuotaTimersInterleave: true, QuotaBurst: true, IdleGroups: true, On: all(eevdfOn, affineOn, []string{"UTIL_EST_FASTUP"}), Off: alwaysOff}
+	fair612 = Fair{EEVDF: true, TGLoadEvery: 1_000_000, GroupKeepsWeight: true, UtilEstMerged: true, BaseSlice: 700_000, CustomSlices: true, IdleByQueue: true, IdleUnprotected: true, YieldPays: true, PickFirst: true, QuotaTimersInterleave: true, QuotaBurst: true, IdleGroups: true,
 		On: all(eevdfOn, eevdf612On, affineOn, []string{"NI_RANDOM"}), Off: alwaysOff}
 	fair618 = Fair{EEVDF: true, TGLoadEvery: 1_000_000, GroupKeepsWeight: true, UtilEstMerged: true, BaseSlice: 700_000, CustomSlices: true, ReweightPlaces: true, ProtectShortest: true, IdleByQueue: true,
-		IdleUnprotected: true, YieldPays: true, PickFirst: true, QuotaBurst: true, IdleGroups: true, TaskThrottle: true,
+		IdleUnprotected: true, YieldPays: true, PickFirst: true, QuotaTimersInterleave: true, QuotaBurst: true, IdleGroups: true, TaskThrottle: true,
 		On: all(eevdfOn, eevdf612On, affineOn), Off: alwaysOff}
 )
 

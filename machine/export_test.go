@@ -70,3 +70,6 @@ func (m *Machine) Probes(entry, exit, need, state func(event.CPU)) {
 
 // QueueLen is how many things are to happen.
 func (m *Machine) QueueLen() int { return m.queue.Len() }
+
+// RTGroups reports whether groups have runtimes of real-time tasks.
+func (m *Machine) RTGroups() bool { return m.cfg.Sched.RTGroupSched }

@@ -110,6 +110,11 @@ func newSwarm(seed uint64, sink func(*event.Event)) (*swarm, plan) {
 		k := &p.cfg.Sched
 		k.RTGroupSched, k.RTRuntime, k.RTPeriod = true, 950*ms, 1000*ms
 	}
+	if seed%5 == 3 {
+		k := &p.cfg.Sched.Fair
+		k.QuotaBurst, k.QuotaSlicesExpire, k.QuotaTimersInterleave, k.TaskThrottle = true, r.IntN(3) == 0, r.IntN(2) == 0, r.IntN(3) == 0
+		k.BandwidthSlice = event.Time(1+r.IntN(5000)) * us
+	}
 	p.cfg.Sched.Fair.DeferPutPrev = sched.DeferPutPrev(seed / 5 % 3)
 	s := &swarm{r: r, free: p.cfg.Costs == machine.Costs{}, pinning: p.pinning, kept: map[event.CPU]bool{}, donor: map[*sched.Task]*sched.Task{}}
 	s.mon = newMonitor(s.free)
@@ -130,6 +135,16 @@ func newSwarm(seed uint64, sink func(*event.Event)) (*swarm, plan) {
 			period := event.Time(1+r.IntN(10)) * ms
 			_ = s.m.Sched.SetGroupBandwidth(g, period*event.Time(r.IntN(4))/10, period) // or a verdict
 			s.groups = append(s.groups, g)
+		}
+	}
+	if seed%5 == 3 {
+		for range 1 + r.IntN(5) {
+			var above *sched.Group
+			if n := len(s.groups); n > 0 && r.IntN(2) == 0 {
+				above = s.groups[r.IntN(n)]
+			}
+			s.groups = append(s.groups, s.m.Sched.NewGroup(above))
+			s.quota()
 		}
 	}
 	for i := 0; i < p.tasks || len(s.tasks) == 0; i++ {
@@ -226,6 +241,9 @@ func (s *swarm) act(c event.CPU, self *machine.Thread) {
 	what := s.r.IntN(12)
 	if len(s.groups) > 0 && s.r.IntN(8) == 0 {
 		what = 12
+		if !s.m.RTGroups() && s.r.IntN(8) == 0 {
+			what = 13
+		}
 	}
 	for _, p := range []*sched.Task{other.Task, self.Task} { // migrate_enable() can give self another affinity
 		if !p.Running() {
@@ -257,6 +275,8 @@ func (s *swarm) act(c event.CPU, self *machine.Thread) {
 		m.Sched.MigrateEnable(c)
 	case 10:
 		s.boost(c, other.Task, s.any().Task)
+	case 13:
+		s.quota()
 	case 12:
 		_, _ = m.Sched.Attach(c, other.Task, s.groups[s.r.IntN(len(s.groups))]) // or a verdict
 	case 11:
@@ -264,6 +284,16 @@ func (s *swarm) act(c event.CPU, self *machine.Thread) {
 			s.spawn(c)
 		}
 	}
+}
+
+// quota gives a group a quota, or none; or the kernel has a verdict on it.
+func (s *swarm) quota() {
+	period := event.Time(1+s.r.IntN(10)) * ms
+	quota := ms + period*event.Time(s.r.IntN(30))/10
+	if s.r.IntN(6) == 0 {
+		quota = -1
+	}
+	_, _ = s.m.Sched.SetQuota(event.CPU(s.r.IntN(s.m.CPUs())), s.groups[s.r.IntN(len(s.groups))], quota, period, event.Time(s.r.IntN(2))*ms)
 }
 
 // boost lets p inherit from donor, or ends that. Who inherits lends to nobody, and the
@@ -308,7 +338,7 @@ func (s *swarm) highest() error {
 			if !p.OnRQ() || p.CPU() != c || p == curr || p.Throttled() {
 				continue
 			}
-			if p.Parked() || p.Prio().RealTime() && s.m.Sched.RTThrottled(c) || s.served(c, p) {
+			if p.Parked() || p.QuotaThrottled() || p.Prio().RealTime() && s.m.Sched.RTThrottled(c) || s.served(c, p) {
 				continue
 			}
 			if goesBefore(p, curr) {

@@ -41,6 +41,7 @@ type cfsRuntime struct {
 	runtimeEnabled   bool       // the group has a quota
 	runtimeRemaining event.Time // what is left of the slices, negative: a debt
 	throttled        bool       // the queue waits for runtime
+	hidden           bool       // and is not in those above meanwhile; never with TaskThrottle
 	throttleCount    int        // throttled queues among it and those above
 	throttledClock   event.Time // since when throttled_time counts, 0: it does not
 
@@ -211,6 +212,12 @@ func (p *Task) QuotaThrottled() bool {
 		return false
 	}
 	return p.throttled || p.se.onRQ && !p.se.reachable()
+}
+
+// throttledOn reports whether p would find its group throttled on rq; throttled_lb_pair(),
+// lb_throttled_hierarchy() from 6.18 on. Balancing does not move it there.
+func (p *Task) throttledOn(rq *RQ) bool {
+	return p.group != nil && p.group.cpus[rq.cpu].cfs.throttleCount > 0
 }
 
 // reachable reports whether all groups above se are in their queues.

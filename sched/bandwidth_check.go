@@ -40,7 +40,7 @@ func (s *Sched) checkQuota1(cfs *cfsRQ) error {
 			count++
 		}
 	}
-	out := cfs.throttled && !s.cfg.Fair.TaskThrottle
+	out := cfs.hidden
 	switch {
 	case count != cfs.throttleCount:
 		return fmt.Errorf("throttle_count %d, throttled queues from here up %d", cfs.throttleCount, count)

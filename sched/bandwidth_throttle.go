@@ -14,6 +14,7 @@ func (s *Sched) throttleCfsRQ(cfs *cfsRQ) bool {
 	s.throttleDown(cfs.tg, cfs.rq)
 	if !s.cfg.Fair.TaskThrottle {
 		s.hideQueue(cfs)
+		cfs.hidden = true
 	}
 	cfs.throttled = true
 	s.countThrottled(cfs)
@@ -121,7 +122,7 @@ func (s *Sched) unthrottleCfsRQ(cfs *cfsRQ) {
 	rq := cfs.rq
 	s.updateRQClock(rq)
 	b := &cfs.tg.quota
-	cfs.throttled = false
+	cfs.throttled, cfs.hidden = false, false
 	if cfs.throttledClock != 0 {
 		b.stat.ThrottledTime += rq.clock - cfs.throttledClock
 		cfs.throttledClock = 0

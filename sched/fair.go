@@ -86,8 +86,8 @@ type fairCount struct {
 	idle           bool
 }
 
-// add counts them in cfs. It reports whether cfs is throttled, so that nothing above knows of
-// them.
+// add counts them in cfs. It reports whether cfs is throttled and hidden, so that nothing above
+// knows of them.
 func (n *fairCount) add(cfs *cfsRQ) (throttled bool) {
 	cfs.hNrRunning += n.tasks
 	cfs.hNrDelayed += n.delayed
@@ -95,7 +95,7 @@ func (n *fairCount) add(cfs *cfsRQ) (throttled bool) {
 		cfs.idleHNr += n.tasks
 	}
 	n.idle = n.idle || cfs.idle
-	return cfs.throttled
+	return cfs.hidden
 }
 
 // dequeueTaskFair is dequeue_task_fair(). It reports false if p sleeps and stays in the queue

@@ -59,7 +59,7 @@ func (s *Sched) newidleBalance(rq *RQ) bool {
 			var found *Task
 			src.cfs.eachWaiting(func(p *Task) bool {
 				tried++
-				if p.migrateDisabled == 0 && p.mask.has(rq.cpu) && s.mayMove(p, src, rq) {
+				if p.migrateDisabled == 0 && p.mask.has(rq.cpu) && !p.throttledOn(rq) && s.mayMove(p, src, rq) {
 					found = p
 				}
 				return found == nil && tried < mostTried
@@ -87,7 +87,7 @@ func (s *Sched) kickIdle(rq *RQ) {
 	rq.cfs.eachWaiting(func(p *Task) bool {
 		tried++
 		if p.migrateDisabled == 0 {
-			if to = s.idle.nextAnd(p.mask, 0); to != event.NoCPU && s.mayMove(p, rq, s.rqs[to]) {
+			if to = s.idle.nextAnd(p.mask, 0); to != event.NoCPU && !p.throttledOn(s.rqs[to]) && s.mayMove(p, rq, s.rqs[to]) {
 				found = p
 			}
 		}

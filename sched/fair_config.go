@@ -63,8 +63,8 @@ type FairConfig struct {
 	BandwidthSlice event.Time
 	// QuotaBurst: what a group leaves of its quota can be saved up, cpu.max.burst (from 5.14 on).
 	QuotaBurst bool
-	// QuotaSlicesExpire: what a CPU has taken expires with the period (4.18 to 5.3; before 4.18 the
-	// kernel meant to do so and did not).
+	// QuotaSlicesExpire: what a CPU has taken expires with the period (up to 3.15, and from 4.18
+	// to 5.3; in between kernels meant to do so and did not).
 	QuotaSlicesExpire bool
 	// QuotaTimersInterleave: the periods of groups begin at random (from 6.3 on), else at
 	// multiples of their length. QuotaTimerSeed is what the random places come from.

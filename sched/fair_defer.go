@@ -16,7 +16,7 @@ func (s *Sched) deferPutPrev(rq *RQ, prev *Task) bool {
 	switch {
 	case s.cfg.Fair.DeferPutPrev == DeferOff, s.follow != nil:
 		return false
-	case prev.class != fairClass, !prev.onRQ, prev.se.delayed:
+	case prev.class != fairClass, !prev.se.onRQ, prev.se.delayed:
 		return false
 	case rq.stop != nil && rq.stop.onRQ, rq.dl.nrRunning > 0, !rq.rt.queued:
 		return false // it is not a real-time task that comes
