@@ -81,6 +81,9 @@ type forcer struct {
 	serverAttr sched.Attr // of the fair servers
 
 	now    event.Time
+	events int64
+	rqNow  event.Time // the kernel's clock at the event at hand, where a charge tells it; NoTime: it does not
+	groups map[string]*sched.Group
 	tasks  []*forced // by timeline.TaskID
 	cpus   []forcedCPU
 	timers []forcedTimer
@@ -128,13 +131,17 @@ type forced struct {
 	policySure        bool // FIFO or RR is known
 	sliceSure         bool // what is left of its turn is known, if it has one
 	paramsSure        bool // deadline parameters are known
+	fairBy            Origin
+	forkSeen          bool
 
-	waking  bool // sched_waking came and sched_wakeup did not yet
-	asked   bool // the model was asked where to wake it
-	placed  event.CPU
-	turn    bool
-	wokenAt event.Time
-	wokenBy event.CPU // CPU that executed the last wake
+	waking bool // sched_waking came and sched_wakeup did not yet
+	asked  bool // the model was asked where to wake it
+	// wakingEvent is the event of the trace that waking is; 0: there was none.
+	wakingEvent int64
+	placed      event.CPU
+	turn        bool
+	wokenAt     event.Time
+	wokenBy     event.CPU // CPU that executed the last wake
 }
 
 // forcedCPU is what is known of one CPU.
@@ -146,6 +153,8 @@ type forcedCPU struct {
 	dirty   bool
 	stopper bool // its stopper was seen
 	asked   bool // the model asked it to schedule since this was last cleared
+	// askedEvent is the event of the trace at which it did.
+	askedEvent int64
 	// skipped: its last switch passed over a task of a higher class.
 	skipped  bool
 	tickAt   event.Time
@@ -158,11 +167,14 @@ type forcedCPU struct {
 	serverKnown bool
 	spent       event.Time // when the model throttled its current task; NoTime: it did not
 	used        event.Time // what its real-time tasks had used at the last charge
+	clockAt     event.Time // the kernel's clock in the operation that is recorded now; NoTime: not known
+	ticking     bool       // a tick waits for its charge
+	fairKnown   bool       // from where its fair queue measures virtual time is known
 }
 
 func newForcer(src Input, first *firstSight, cfg sched.Config) *forcer {
 	f := &forcer{names: src.Names(), first: first, known: first.known, funcs: map[event.Name]timerFunc{}, donors: map[event.Prio]*sched.Task{},
-		owners: map[int64]*forced{}}
+		owners: map[int64]*forced{}, groups: map[string]*sched.Group{}, rqNow: event.NoTime}
 	f.state = timeline.NewTracker(src.Info().Machine, f.names)
 	f.serverAttr = sched.Attr{Runtime: cfg.FairServerRuntime, Period: cfg.FairServerPeriod}
 	cfg.DLBandwidth = -1 // nothing that runs was refused
@@ -172,7 +184,7 @@ func newForcer(src Input, first *firstSight, cfg sched.Config) *forcer {
 	f.sched.Follow(f)
 	f.cpus = make([]forcedCPU, cfg.CPUs)
 	for c := range f.cpus {
-		f.cpus[c].change, f.cpus[c].spent = noChange, event.NoTime
+		f.cpus[c].change, f.cpus[c].spent, f.cpus[c].clockAt = noChange, event.NoTime, event.NoTime
 	}
 	return f
 }
@@ -186,8 +198,12 @@ func (f *forcer) push(ev *event.Event) {
 		return
 	}
 	f.now = max(f.now, ev.Time)
+	f.events++
 	f.cpus[ev.CPU].runEvents++
+	f.rqNow = event.NoTime
 	f.expireByTime()
+	f.untick(ev)
+	f.clock(ev)
 	yielding := false
 	if cp := f.state.CPU(ev.CPU); cp != nil && cp.Current != nil {
 		yielding = cp.Current.Yielding
@@ -208,7 +224,7 @@ func (f *forcer) push(ev *event.Event) {
 		f.schedSwitch(ev, step, yielding)
 		cp := &f.cpus[ev.CPU]
 		cp.switches++
-		cp.flags, cp.dirty, cp.spent = 0, false, event.NoTime
+		cp.flags, cp.dirty, cp.spent, cp.clockAt = 0, false, event.NoTime, event.NoTime
 		f.changeUnseen(ev.CPU)
 		return
 	case event.SchedWaking:
@@ -219,6 +235,10 @@ func (f *forcer) push(ev *event.Event) {
 		f.migrate(ev, step.Task)
 	case event.SchedPISetprio:
 		f.setprio(ev, step.Task)
+	case event.SchedProcessFork, event.TaskNewtask:
+		if step.Next != nil {
+			f.forked(ev, f.of(step.Next, ev.CPU))
+		}
 	case event.SchedProcessExit:
 		if step.Task != nil {
 			f.of(step.Task, ev.CPU).exiting = true
@@ -291,6 +311,7 @@ func (f *forcer) of(tl *timeline.Task, c event.CPU) *forced {
 		}
 		f.sched.ForceCPU(t.task, c)
 	}
+	f.enterGroup(t, b)
 	return t
 }
 

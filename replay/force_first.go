@@ -25,6 +25,7 @@ type beginning struct {
 	seen   []event.CPU     // where it was queued
 	told   bool            // somebody told which CPUs it may use
 	wakes  []event.Time    // of a deadline task: its first ones
+	fair   fairSight
 }
 
 // firstSight is what a first look at the trace finds.
@@ -102,6 +103,10 @@ func (s *firstSight) push(ev *event.Event) {
 		return
 	case event.HrtimerExpireEntry:
 		s.periodBegins(ev)
+	case event.SchedStatRuntime:
+		if step.Task != nil {
+			s.charge(ev, s.of(step.Task.ID))
+		}
 	case event.SchedSwitch:
 		s.see(step.Task, timeline.StatusRunning, ev.CPU, ev.TaskPrio)
 		s.see(step.Next, timeline.StatusReady, ev.CPU, ev.NextPrio)

@@ -10,11 +10,18 @@ import (
 
 // The methods that make a forcer a sched.Host and a sched.Follower.
 
-// Now is the stamp of the event that is followed.
-func (f *forcer) Now() event.Time { return f.now }
+// Now is the kernel's clock at the event that is followed, where a charge tells it, else its stamp.
+func (f *forcer) Now() event.Time {
+	if f.rqNow != event.NoTime {
+		return f.rqNow
+	}
+	return f.now
+}
 
 // Resched notes that the model asks c to schedule: the trace says when it does.
-func (f *forcer) Resched(_, c event.CPU, _ bool) { f.cpus[c].asked = true }
+func (f *forcer) Resched(_, c event.CPU, _ bool) {
+	f.cpus[c].asked, f.cpus[c].askedEvent = true, f.events
+}
 
 // Kick, KickWakeList and Stopper belong to what the trace decides.
 func (f *forcer) Kick(_, _ event.CPU)         {}
@@ -231,8 +238,11 @@ func (f *forcer) charged(ev *event.Event, tl *timeline.Task) {
 	cur := f.sched.Curr(c)
 	before, _ := cur.Deadline()
 	f.cpus[c].charge = event.Time(ev.Arg)
+	f.chargeClock(ev, cur, event.Time(ev.Arg))
 	f.spend(c, func() { f.sched.ChargeCurrent(c) })
 	f.cpus[c].charge = 0
+	f.chargedFair(ev, tl, cur)
+	f.tickDue(c)
 	f.used(c)
 	if after, _ := cur.Deadline(); cur.Rank() == sched.RankDL && (after != before || cur.Throttled()) {
 		f.turned = turned{cpu: c, by: ev.CPU, at: f.cpus[ev.CPU].runEvents}

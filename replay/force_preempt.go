@@ -34,10 +34,12 @@ func (f *forcer) beforeWake(ev *event.Event, t *forced, c event.CPU) bool {
 		cp.open.on = false
 	}
 	asked := wantsOff(cp.flags, rank)
-	if !asked {
+	// What the charge within the wake asked for belongs to its answer.
+	charged := cp.asked && rank == sched.RankFair && t.wakingEvent > 0 && cp.askedEvent >= t.wakingEvent
+	if !asked && !charged {
 		f.sched.ForceNeedResched(c, false)
 	}
-	cp.asked = false
+	cp.asked = charged
 	if curr == t.task || rank != t.task.Rank() || rank < sched.RankDL || rank > sched.RankFair {
 		return false
 	}
@@ -78,6 +80,10 @@ func (f *forcer) tick(ev *event.Event) {
 		cp.open = openPreempt{on: true, tick: true, at: f.now, curr: curr}
 	}
 	cp.tickAt = f.now
+	if rank == sched.RankFair && f.first.shows(event.SchedStatRuntime) {
+		cp.ticking = true // its charge is recorded next
+		return
+	}
 	f.spend(c, func() { f.sched.SchedulerTick(c) })
 }
 
@@ -95,9 +101,8 @@ func (f *forcer) settleOpen(ev *event.Event) {
 	if ev.Flags&event.FlagsKnown == 0 || ev.Kind == event.Gap {
 		return
 	}
-	if o.tick && ev.Flags.Has(event.HardIRQ) && ev.Kind != event.HrtimerExpireExit && ev.Kind != event.HrtimerExpireEntry &&
-		!(ev.Kind == event.HrtimerStart && f.funcOf(ev.Func) == funcTick) {
-		return // still within the tick
+	if o.tick && withinTick(f, ev) {
+		return
 	}
 	f.decidePreempt(ev.CPU, wantsOff(ev.Flags, o.curr.Rank()))
 }

@@ -94,6 +94,7 @@ func (f *forcer) bestRank(c event.CPU, prev *sched.Task) int {
 // begin gives the model the state in which the trace begins.
 func (f *forcer) begin() {
 	f.now = f.first.from
+	f.beginFair()
 	for i := range f.first.tasks {
 		b := &f.first.tasks[i]
 		if b.status != timeline.StatusRunning && b.status != timeline.StatusReady || !f.exists(b.cpu) || b.pid == 0 {
@@ -130,6 +131,7 @@ func (f *forcer) fresh(t *forced, c event.CPU) {
 	f.relist(t)
 	t.task = f.newTask(t, t.tl.PID, t.tl.Comm, f.first.of(t.id))
 	t.task.Data, t.task.State = t, event.StateSleeping
+	f.enterGroup(t, &beginning{})
 }
 
 // enter sees to it that t is in the queue of c, and says why it was not.

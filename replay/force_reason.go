@@ -8,6 +8,7 @@ import (
 // The words for what explains a miss, and for why a decision was not counted.
 const (
 	reasonStandIn  = "stand_in"
+	reasonFair     = "fair_state_inferred"
 	reasonDeadline = "deadline_inferred"
 	reasonPolicy   = "policy_unknown"
 	reasonStamps   = "stamps_between_cpus"
@@ -19,7 +20,8 @@ const (
 
 // reasonTexts say the words for people.
 var reasonTexts = map[string]string{
-	reasonStandIn:  "the model has a stand-in for the fair class",
+	reasonStandIn:  "the model has a stand-in for the placement and balancing of fair tasks",
+	reasonFair:     "where a fair task stood when the trace began is inferred",
 	reasonDeadline: "the parameters of a deadline task are inferred",
 	reasonPolicy:   "whether the task is SCHED_FIFO or SCHED_RR is not recorded",
 	reasonStamps:   "it was woken from another CPU at almost the same time; the stamps of two CPUs need not be in the order of what happened",
@@ -76,7 +78,7 @@ const (
 
 // reasonOf looks for what explains a miss of a class in which the tasks had a part.
 func (f *forcer) reasonOf(rank int, typ string, c event.CPU, tasks ...*sched.Task) string {
-	if rank == sched.RankFair {
+	if rank == sched.RankFair && (typ == Placement || typ == Balance) {
 		return reasonStandIn
 	}
 	equal := len(tasks) == 2 && tasks[0].Rank() == sched.RankRT && tasks[0].Prio() == tasks[1].Prio()
@@ -92,6 +94,8 @@ func (f *forcer) reasonOf(rank int, typ string, c event.CPU, tasks ...*sched.Tas
 			return reasonStamps
 		case t.wokenAt != event.NoTime && farFrom(t.wokenAt, f.cpus[c].tickAt) <= sameMoment:
 			return reasonTick
+		case rank == sched.RankFair && t.fairBy == Assumed:
+			return reasonFair
 		case equal && !t.policySure && typ != Placement:
 			return reasonPolicy
 		}

@@ -108,6 +108,9 @@ func (f *forcer) guessed(b *beginning, t *forced) {
 	if b.status == timeline.StatusReady {
 		f.guess.add(beginUnseen)
 	}
+	if t.task.Rank() == sched.RankFair && t.fairBy != FromSnapshot && b.status != timeline.StatusNew {
+		f.guess.add(fairInferred)
+	}
 	switch {
 	case !t.wasRT || t.policySure:
 	case t.task.Attr.Policy == sched.RR:

@@ -192,6 +192,7 @@ func (f *forcer) pickTask(c event.CPU, prev, model *sched.Task) {
 		}
 	}
 	f.followOrder(prev, model)
+	f.followFair(c, model)
 }
 
 // followOrder makes the order of real-time tasks of one priority that of the kernel.

@@ -25,7 +25,7 @@ func (f *forcer) waking(ev *event.Event, tl *timeline.Task) {
 	if f.exists(ev.Target) {
 		f.sched.ForceCPU(t.task, ev.Target)
 	}
-	t.waking = true
+	t.waking, t.wakingEvent = true, f.events
 	f.ask(ev, t, false)
 	if !f.first.shows(event.SchedWakeup) {
 		f.arrive(ev, t, t.task.CPU(), false)
@@ -89,6 +89,7 @@ func (f *forcer) wakeup(ev *event.Event, tl *timeline.Task) {
 // arrive lets the model wake t on c, and opens the question whether its current task has to go.
 func (f *forcer) arrive(ev *event.Event, t *forced, c event.CPU, fork bool) {
 	t.waking = false
+	defer func() { t.wakingEvent = 0 }()
 	t.since, t.wokenAt, t.wokenBy = f.now, f.now, ev.CPU
 	t.unsure, t.unordered = false, false
 	f.place = c

@@ -32,6 +32,8 @@ const (
 	serverRuntime
 	kernelUnknown
 	settingRefused
+	groupRefused
+	fairInferred
 	numGuesses
 )
 
@@ -62,6 +64,8 @@ var guesses = [numGuesses]struct{ kind, text string }{
 	fairPinned:     {"fair_pinned", "fair tasks, which run where and in the order in which they wake: their class is not modelled yet"},
 	rtRuntime:      {"rt_runtime", "sched_rt_runtime_us and sched_rt_period_us as real-time tasks were throttled, or were not; a snapshot of the machine would tell"},
 	serverRuntime:  {"fair_server", "the runtime of the fair servers as they kept real-time tasks away; a snapshot of the machine would tell"},
+	fairInferred:   {"fair_inferred", "fair tasks whose virtual run time no snapshot tells: it is what their first sched_stat_runtime shows, else the average of their queue, and then what the kernel's choices prove"},
+	groupRefused:   {"group_refused", "control groups with a weight or a quota that the model's kernel does not take: they have the usual"},
 	settingRefused: {"setting_refused", "settings of the snapshot that the model's kernel does not take: it has its own"},
 	kernelUnknown:  {"kernel", "the kernel is none that the model knows, or not known: the one most like it is taken"},
 }

@@ -225,7 +225,11 @@ func (s *Sched) chargeRT(rq *RQ, p *Task, delta event.Time) {
 	if !s.rtBandwidthEnabled() {
 		return
 	}
-	for g := p.group; ; g = g.parent {
+	g := p.group
+	if !s.cfg.RTGroupSched {
+		g = nil // groups are those of fair tasks alone
+	}
+	for ; ; g = g.parent {
 		if rt := rq.budget(g); rt.runtime != noLimit {
 			rt.time += delta
 			if s.rtRuntimeExceeded(rq, g) {

@@ -1,0 +1,214 @@
+package replay
+
+import (
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/sched"
+	"github.com/whylate/whylate/sysinfo"
+	"github.com/whylate/whylate/timeline"
+)
+
+// This file has what fair tasks need beside the other classes: the groups and virtual times with
+// which the trace begins, and the clock by which the kernel charges.
+
+// fairSight is what a first look at the trace tells of where a fair task stood when it was first charged.
+type fairSight struct {
+	seen     bool
+	cpu      event.CPU
+	ran      event.Time
+	vruntime int64 // after that
+}
+
+// charge notes the first charge of a task that tells its virtual run time: 6.5 and earlier do.
+func (s *firstSight) charge(ev *event.Event, b *beginning) {
+	if b.fair.seen || ev.Arg2 == event.NoArg || ev.Arg2 == 0 || ev.Arg <= 0 || ev.Task != ev.PID {
+		return
+	}
+	b.fair = fairSight{true, ev.CPU, event.Time(ev.Arg), ev.Arg2}
+}
+
+// groupOf returns the group of a path of the snapshot, and makes it and those above it; nil is the
+// root.
+func (f *forcer) groupOf(path string) *sched.Group {
+	if path == "" || path == "/" {
+		return nil
+	}
+	if g, ok := f.groups[path]; ok {
+		return g
+	}
+	g := f.sched.NewGroup(f.groupOf(above(f.first.snap, path)))
+	f.groups[path] = g
+	f.setGroup(path, g)
+	return g
+}
+
+// setGroup gives a group what the snapshot tells of it.
+func (f *forcer) setGroup(path string, g *sched.Group) {
+	fair, _ := groupInSnapshot(f.first.snap, path)
+	if err := fair.apply(f.sched, g); err != nil {
+		f.guess.add(groupRefused)
+	}
+	for i := range f.first.snap.CFSRQs {
+		q := &f.first.snap.CFSRQs[i]
+		if q.Group == path && f.exists(event.CPU(q.CPU)) {
+			f.setQueue(q, g)
+		}
+	}
+}
+
+// setQueue gives a queue what the snapshot tells of it.
+func (f *forcer) setQueue(q *sysinfo.CFSRQ, g *sched.Group) {
+	c := event.CPU(q.CPU)
+	for _, v := range []*int64{q.AvgVRuntimeNS, q.MinVRuntimeNS, q.ZeroVRuntimeNS} {
+		if v != nil {
+			f.sched.ForceQueue(c, g, *v)
+			f.cpus[c].fairKnown = true
+		}
+	}
+	if g != nil && q.Entity != nil {
+		f.sched.ForceGroupEntity(c, g, q.Entity.VRuntimeNS, q.Entity.Weight)
+	}
+}
+
+// beginFair lets the queues of the root be as the snapshot has them, before any task is there.
+func (f *forcer) beginFair() {
+	if f.first.snap == nil {
+		return
+	}
+	for i := range f.first.snap.CFSRQs {
+		q := &f.first.snap.CFSRQs[i]
+		if q.Group == "/" && f.exists(event.CPU(q.CPU)) {
+			f.setQueue(q, nil)
+		}
+	}
+}
+
+// enterGroup puts a new task of the model into its group, and where it stood when the trace began.
+func (f *forcer) enterGroup(t *forced, b *beginning) {
+	if f.first.snap != nil {
+		if k := f.first.snap.Task(int32(t.tl.PID)); k != nil && f.told(t.tl.PID) {
+			f.sched.SetGroup(t.task, f.groupOf(groupPath(f.first.snap, k)))
+			if v, ok := virtualOf(k); ok {
+				f.sched.ForceVirtual(t.task, v)
+				t.fairBy = FromSnapshot
+				return
+			}
+		}
+	}
+	if t.task.State == event.StateNew {
+		return // its parent tells
+	}
+	t.fairBy = Assumed
+	if s := &b.fair; s.seen && s.cpu == b.cpu {
+		v := s.vruntime - f.sched.VirtualOf(t.task, s.ran)
+		f.sched.ForceVirtual(t.task, sched.VirtualTime{VRuntime: v})
+		t.fairBy = FromEvents
+		if !f.cpus[s.cpu].fairKnown {
+			f.cpus[s.cpu].fairKnown = true
+			f.sched.ForceQueue(s.cpu, nil, v)
+		}
+	}
+}
+
+// told reports whether the snapshot tells of the task that has pid.
+func (f *forcer) told(pid event.PID) bool {
+	k, ok := f.known[pid]
+	return ok && !k.inferred
+}
+
+// chargedFair takes over where a fair task stands, of which nothing was known before this charge.
+func (f *forcer) chargedFair(ev *event.Event, tl *timeline.Task, cur *sched.Task) {
+	t, ok := cur.Data.(*forced)
+	if !ok || t.fairBy != Assumed || cur.Rank() != sched.RankFair || ev.Arg2 == event.NoArg || ev.Arg2 == 0 || tl.PID != cur.PID {
+		return
+	}
+	f.sched.ForceVirtual(cur, sched.VirtualTime{VRuntime: ev.Arg2})
+	t.fairBy = FromEvents
+}
+
+// virtualOf is where the snapshot has a task.
+func virtualOf(k *sysinfo.Task) (sched.VirtualTime, bool) {
+	if k.VRuntimeNS == nil {
+		return sched.VirtualTime{}, false
+	}
+	v := sched.VirtualTime{VRuntime: *k.VRuntimeNS}
+	if k.VirtualDeadlineNS != nil {
+		v.Deadline = *k.VirtualDeadlineNS
+	}
+	return v, true
+}
+
+// forked is the fork of a task, which inherits the group of its parent.
+func (f *forcer) forked(ev *event.Event, t *forced) {
+	if t.forkSeen || t.task.State != event.StateNew {
+		return
+	}
+	t.forkSeen = true
+	if t.fairBy != FromSnapshot {
+		f.sched.SetGroup(t.task, f.sched.Curr(ev.CPU).Group())
+	}
+	f.sched.ForceFork(ev.CPU, t.task)
+	t.fairBy = FromEvents
+}
+
+// mostLag is how much later than the kernel's charge its event may be stamped.
+const mostLag event.Time = 100_000
+
+// operation are the kinds that are recorded within the operation of the kernel that a charge belongs
+// to: it reads its clock once.
+var operation = event.Kinds(event.SchedStatRuntime, event.SchedWakeup, event.SchedWakeupNew, event.SchedSwitch,
+	event.SchedMigrateTask, event.HrtimerStart, event.HrtimerCancel, event.HrtimerExpireExit)
+
+// clock sets the clock of the runqueue for the event at hand: that of the charge before it where the
+// two belong together, else its stamp.
+func (f *forcer) clock(ev *event.Event) {
+	cp := &f.cpus[ev.CPU]
+	if !operation.Has(ev.Kind) {
+		cp.clockAt = event.NoTime
+	}
+	f.rqNow = cp.clockAt
+}
+
+// chargeClock finds the kernel's clock at the charge of ran ns of cur: it began where the charge
+// before it ended.
+func (f *forcer) chargeClock(ev *event.Event, cur *sched.Task, ran event.Time) {
+	at := cur.ExecStart() + ran
+	if at > f.now || f.now-at > mostLag {
+		at = f.now
+	}
+	f.cpus[ev.CPU].clockAt, f.rqNow = at, at
+}
+
+// tickDue lets the tick that waits for its charge come to pass.
+func (f *forcer) tickDue(c event.CPU) {
+	if cp := &f.cpus[c]; cp.ticking {
+		cp.ticking = false
+		f.spend(c, func() { f.sched.SchedulerTick(c) })
+	}
+}
+
+// untick ends the wait of a tick for its charge, where the event at hand shows that it is over.
+func (f *forcer) untick(ev *event.Event) {
+	cp := &f.cpus[ev.CPU]
+	if !cp.ticking {
+		return
+	}
+	if ev.Kind == event.SchedStatRuntime || withinTick(f, ev) {
+		return // the tick may raise softirqs and wake before it charges
+	}
+	f.tickDue(ev.CPU)
+}
+
+// followFair makes the model's order that of the kernel, where it would have picked another fair task,
+// and says what its state was worth.
+func (f *forcer) followFair(c event.CPU, model *sched.Task) {
+	if model == f.want || f.want.Rank() != sched.RankFair || model.Rank() != sched.RankFair {
+		return
+	}
+	f.sched.ForceFairFirst(c, f.want)
+}
+
+// withinTick reports whether ev, which follows the expiry of a tick on its CPU, belongs to it.
+func withinTick(f *forcer, ev *event.Event) bool {
+	return ev.Flags.InInterrupt() && ev.Kind != event.HrtimerExpireExit && ev.Kind != event.HrtimerExpireEntry &&
+		!(ev.Kind == event.HrtimerStart && f.funcOf(ev.Func) == funcTick)
+}

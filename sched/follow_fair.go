@@ -1,0 +1,184 @@
+package sched
+
+import "github.com/whylate/whylate/event"
+
+// This file lets the fair class of a scheduler that follows a recorded one have the state that
+// the recording tells, or that its decisions prove.
+
+// VirtualTime is where an entity of the fair class stands, in virtual ns of its queue.
+type VirtualTime struct {
+	VRuntime int64
+	// Deadline is the virtual deadline of EEVDF; 0: not known.
+	Deadline int64
+}
+
+// ExecStart is up to when p, which runs, has been charged.
+func (p *Task) ExecStart() event.Time { return p.execStart }
+
+// VirtualTime returns where p stands among the fair tasks of its queue.
+func (p *Task) VirtualTime() VirtualTime { return VirtualTime{p.se.vruntime, p.se.deadline} }
+
+// VirtualOf returns what ran ns of p are in virtual time.
+func (s *Sched) VirtualOf(p *Task, ran event.Time) int64 { return calcDeltaFair(ran, &p.se) }
+
+// ForceVirtual puts p at v in the queue of its group on its CPU. One that sleeps keeps that
+// until it is woken; to EEVDF it owes nothing then and is owed nothing.
+func (s *Sched) ForceVirtual(p *Task, v VirtualTime) {
+	se := &p.se
+	if !p.onRQ {
+		p.migrated = false
+	}
+	s.forceEntity(se.cfsRQ, se, func() {
+		se.vruntime = v.VRuntime
+		switch {
+		case v.Deadline != 0:
+			se.deadline = v.Deadline
+		case se.onRQ:
+			se.deadline = v.VRuntime + calcDeltaFair(se.slice, se)
+		}
+	})
+}
+
+// ForceQueue says what the queue of g on c measures virtual time from, before anything is in it.
+func (s *Sched) ForceQueue(c event.CPU, g *Group, least int64) {
+	cfs := &s.rqs[c].cfs
+	if g != nil {
+		cfs = &g.cpus[c].cfs
+	}
+	if cfs.nrRunning == 0 {
+		cfs.minVruntime = least
+	}
+}
+
+// ForceGroupEntity says where g stands in the queue above it on c, and with which weight.
+func (s *Sched) ForceGroupEntity(c event.CPU, g *Group, vruntime, weight int64) {
+	se := &g.cpus[c].se
+	if se.onRQ || se.cfsRQ.nrRunning > 0 {
+		return
+	}
+	se.vruntime = vruntime
+	if weight > 0 {
+		se.load = s.groupWeight(weight)
+	}
+}
+
+// ForceFork says that the current task of c makes p now: there CFS finds out where p begins.
+func (s *Sched) ForceFork(c event.CPU, p *Task) {
+	if p.class != fairClass || p.State != event.StateNew {
+		return
+	}
+	s.begin(c)
+	if p.allowed(c) {
+		s.placeNew(p, c)
+		s.taskForkFair(c, p)
+	}
+}
+
+// SetGroup says to which group p, which is in no queue, belongs.
+func (s *Sched) SetGroup(p *Task, g *Group) {
+	if p.onRQ || p.group == g {
+		return
+	}
+	p.group = g
+	s.setTaskRQ(p, p.cpu)
+}
+
+// Group returns the group of p, nil for the root.
+func (p *Task) Group() *Group { return p.group }
+
+// ForceFairFirst makes p, which is runnable on c, the one that its class would choose there, and
+// changes as little as that takes. Who was chosen instead was not as far behind as the model
+// had it. It reports whether p would be chosen now.
+func (s *Sched) ForceFairFirst(c event.CPU, p *Task) bool {
+	rq := s.rqs[c]
+	if p.class != fairClass || p.cpu != c || !p.se.onRQ || s.cfg.FairPlaced {
+		return false
+	}
+	var path []*schedEntity
+	for se := &p.se; se != nil; se = se.parent {
+		path = append(path, se)
+	}
+	for i := len(path) - 1; i >= 0; i-- {
+		if !s.forceFirst(path[i].cfsRQ, path[i]) {
+			return false
+		}
+	}
+	return s.First(c, rq.curr) == p
+}
+
+// forceFirst makes se the choice of its queue.
+func (s *Sched) forceFirst(cfs *cfsRQ, se *schedEntity) bool {
+	chosen := func() *schedEntity {
+		curr := cfs.curr
+		if curr != nil && !curr.onRQ {
+			curr = nil
+		}
+		return s.pickNextEntity(cfs, curr)
+	}
+	if chosen() == se {
+		return true
+	}
+	// Buddies and a protected turn are forgotten first: the state of the others may be right.
+	cfs.next, cfs.last, cfs.skip = nil, nil, nil
+	if c := cfs.curr; c != nil && c != se {
+		s.unprotect(c)
+	}
+	m := chosen()
+	if m == se || m == nil {
+		return m == se // nil: somebody who slept has left; the next choice sees that
+	}
+	if s.cfg.Fair.EEVDF {
+		s.forceEligible(cfs, se)
+		if m = chosen(); m != nil && m != se && se.deadline >= m.deadline {
+			s.forceEntity(cfs, se, func() { se.deadline = m.deadline - 1 })
+		}
+	} else {
+		s.forceEntity(cfs, se, func() { se.vruntime = min(se.vruntime, m.vruntime-1) })
+	}
+	return chosen() == se
+}
+
+// unprotect ends the turn that RUN_TO_PARITY protects.
+func (s *Sched) unprotect(se *schedEntity) {
+	if s.cfg.Fair.EEVDF && se.vlag == se.deadline {
+		se.vlag = se.deadline - 1
+	}
+}
+
+// forceEligible takes away from se what it owes.
+func (s *Sched) forceEligible(cfs *cfsRQ, se *schedEntity) {
+	for n := 0; n < 8 && s.owes(cfs, se) > 0; n++ {
+		over := s.owes(cfs, se)
+		s.forceEntity(cfs, se, func() { se.vruntime -= over })
+	}
+}
+
+// owes returns by how much se is behind the average of its queue, 0: it is eligible.
+func (s *Sched) owes(cfs *cfsRQ, se *schedEntity) int64 {
+	sum, load := int64(0), int64(0)
+	add := func(e *schedEntity) {
+		w := e.load.weight >> weightShift
+		sum += (e.vruntime - cfs.minVruntime) * w
+		load += w
+	}
+	if cfs.curr != nil && cfs.curr.onRQ {
+		add(cfs.curr)
+	}
+	cfs.timeline.each(func(n *node) { add(n.se) })
+	if load == 0 || (se.vruntime-cfs.minVruntime)*load <= sum {
+		return 0
+	}
+	return max(se.vruntime-cfs.minVruntime-sum/load, 1)
+}
+
+// forceEntity changes se, and takes it out of its timeline meanwhile.
+func (s *Sched) forceEntity(cfs *cfsRQ, se *schedEntity, change func()) {
+	in := se.node.in
+	if in {
+		s.dequeueTimeline(cfs, se)
+	}
+	change()
+	if in {
+		s.enqueueTimeline(cfs, se)
+	}
+}
