@@ -257,11 +257,11 @@ func TestDeadlineParametersOfARecording(t *testing.T) {
 // TestSettingsThatShow: what run.sh of each recording wrote is found out by what the kernel did.
 func TestSettingsThatShow(t *testing.T) {
 	for _, tt := range []struct{ file, name, value string }{
-		{"../scenario/testdata/predicted/exit-throttled-384.dat", "sched_rt_runtime_us", "150000"},
-		{"../scenario/testdata/predicted/thr-900.dat", "sched_rt_runtime_us", "900000"},
-		{"../scenario/testdata/predicted/fair-100ms.dat", "fair_server_runtime_ns", "100000000"},
-		{"../scenario/testdata/predicted/fair-v612.dat", "fair_server_runtime_ns", ""},
-		{"../scenario/testdata/predicted/thr-two.dat", "sched_rt_period_us", ""},
+		{"../scenario/testdata/predicted/exit-throttled-384.dat.xz", "sched_rt_runtime_us", "150000"},
+		{"../scenario/testdata/predicted/thr-900.dat.xz", "sched_rt_runtime_us", "900000"},
+		{"../scenario/testdata/predicted/fair-100ms.dat.xz", "fair_server_runtime_ns", "100000000"},
+		{"../scenario/testdata/predicted/fair-v612.dat.xz", "fair_server_runtime_ns", ""},
+		{"../scenario/testdata/predicted/thr-two.dat.xz", "sched_rt_period_us", ""},
 	} {
 		l, err := Read(opened(t, filepath.FromSlash(tt.file)), Options{})
 		if err != nil {
@@ -283,7 +283,7 @@ func TestSettingsThatShow(t *testing.T) {
 // kernel takes, and the load can run.
 func TestSettingThatMakesNoSense(t *testing.T) {
 	snap := &sysinfo.Snapshot{Settings: []sysinfo.Setting{{Name: "fair_server_runtime_ns", Value: "lots"}}}
-	l, err := Read(opened(t, filepath.FromSlash("../scenario/testdata/predicted/fair-100ms.dat")), Options{Snapshot: snap})
+	l, err := Read(opened(t, filepath.FromSlash("../scenario/testdata/predicted/fair-100ms.dat.xz")), Options{Snapshot: snap})
 	if err != nil {
 		t.Fatal(err)
 	}
