@@ -53,7 +53,11 @@ var forceNeeds = timeline.Needs | event.Kinds(event.HrtimerExpireExit, event.Hrt
 
 // eachEvent reads src once. A damaged end counts as the end, as everywhere.
 func eachEvent(src Input, want event.KindSet, progress func(done, total int64), f func(*event.Event)) error {
-	st, err := src.Events(event.Options{Want: want, Progress: progress})
+	return eachEventOf(src, event.Options{Want: want, Progress: progress}, f)
+}
+
+func eachEventOf(src Input, o event.Options, f func(*event.Event)) error {
+	st, err := src.Events(o)
 	if err != nil {
 		return fmt.Errorf("reading the events: %w", err)
 	}
