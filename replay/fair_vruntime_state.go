@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/sched"
+	"github.com/whylate/whylate/sysinfo"
 )
 
 // This file takes over what a snapshot tells of groups and virtual run times.
@@ -35,16 +37,27 @@ func (f *vruntimeFollower) queueAt(name string) *vruntimeQueue {
 	up := f.queueAt(path.Dir(name))
 	q := &vruntimeQueue{group: f.sched.NewGroup(up.group), up: up}
 	f.groups[name] = q
-	weight := 100
 	if f.snap != nil {
 		for i := range f.snap.CGroups {
-			if g := &f.snap.CGroups[i]; g.Path == name && g.Weight > 0 {
-				weight = g.Weight
+			if g := &f.snap.CGroups[i]; g.Path == name {
+				f.configure(q.group, g)
 			}
 		}
 	}
-	f.setShares(q, (int64(weight)*1024+50)/100)
 	return q
+}
+
+// configure gives a group what the snapshot tells of it. What no kernel takes was not there.
+func (f *vruntimeFollower) configure(g *sched.Group, c *sysinfo.CGroup) {
+	if c.Weight > 0 {
+		_ = f.sched.SetShares(g, (int64(c.Weight)*1024+50)/100)
+	}
+	if c.Idle {
+		_ = f.sched.SetIdle(g, true)
+	}
+	if c.QuotaNS > 0 {
+		_, _ = f.sched.SetQuota(0, g, event.Time(c.QuotaNS), event.Time(c.PeriodNS), event.Time(c.BurstNS))
+	}
 }
 
 // autogroup returns the queue of a session.
@@ -53,16 +66,10 @@ func (f *vruntimeFollower) autogroup(n int64, nice int) *vruntimeQueue {
 	if q := f.groups[name]; q != nil {
 		return q
 	}
-	q := &vruntimeQueue{group: f.sched.NewGroup(nil), up: &f.root}
+	q := &vruntimeQueue{group: f.sched.NewAutogroup(), up: &f.root}
 	f.groups[name] = q
-	_ = nice
+	_ = f.sched.SetAutogroupNice(q.group, nice)
 	return q
-}
-
-func (f *vruntimeFollower) setShares(q *vruntimeQueue, shares int64) {
-	if err := f.sched.SetShares(q.group, shares); err != nil {
-		panic("replay: a weight was refused: " + err.Error())
-	}
 }
 
 // settle takes over the virtual run times of the snapshot once the trace has come to its moment.
