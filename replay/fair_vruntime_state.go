@@ -2,11 +2,10 @@ package replay
 
 import (
 	"path"
-	"strconv"
+	"strings"
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/sched"
-	"github.com/whylate/whylate/sysinfo"
 )
 
 // This file takes over what a snapshot tells of groups and virtual run times.
@@ -16,17 +15,14 @@ func (f *vruntimeFollower) queueOf(pid event.PID) *vruntimeQueue {
 	if f.snap == nil {
 		return &f.root
 	}
-	t := f.snap.Task(int32(pid))
-	switch {
-	case t == nil:
-		return &f.root
-	case t.Autogroup > 0 && (t.CGroup == "" || t.CGroup == "/"):
-		return f.autogroup(t.Autogroup, t.AutogroupNice)
+	if t := f.snap.Task(int32(pid)); t != nil {
+		return f.queueAt(groupPath(f.snap, t))
 	}
-	return f.queueAt(t.CGroup)
+	return &f.root
 }
 
-// queueAt returns the queue of the group with a path.
+// queueAt returns the queue of the group with a path. A group of which nobody tells is made with
+// the usual weight.
 func (f *vruntimeFollower) queueAt(name string) *vruntimeQueue {
 	if name == "" || name == "/" || name == "." {
 		return &f.root
@@ -34,42 +30,32 @@ func (f *vruntimeFollower) queueAt(name string) *vruntimeQueue {
 	if q := f.groups[name]; q != nil {
 		return q
 	}
-	up := f.queueAt(path.Dir(name))
-	q := &vruntimeQueue{group: f.sched.NewGroup(up.group), up: up}
+	up, g := &f.root, (*sched.Group)(nil)
+	if strings.HasPrefix(name, autogroupPrefix) {
+		g = f.sched.NewAutogroup()
+	} else {
+		up = f.queueAt(path.Dir(name))
+		g = f.sched.NewGroup(up.group)
+	}
+	q := &vruntimeQueue{group: g, up: up}
 	f.groups[name] = q
 	if f.snap != nil {
-		for i := range f.snap.CGroups {
-			if g := &f.snap.CGroups[i]; g.Path == name {
-				f.configure(q.group, g)
-			}
+		if told, ok := groupInSnapshot(f.snap, name); ok {
+			f.configure(g, &told)
 		}
 	}
 	return q
 }
 
 // configure gives a group what the snapshot tells of it. What no kernel takes was not there.
-func (f *vruntimeFollower) configure(g *sched.Group, c *sysinfo.CGroup) {
-	if c.Weight > 0 {
-		_ = f.sched.SetShares(g, (int64(c.Weight)*1024+50)/100)
-	}
-	if c.Idle {
+func (f *vruntimeFollower) configure(g *sched.Group, told *Group) {
+	_ = f.sched.SetShares(g, told.Shares)
+	if told.Idle {
 		_ = f.sched.SetIdle(g, true)
 	}
-	if c.QuotaNS > 0 {
-		_, _ = f.sched.SetQuota(0, g, event.Time(c.QuotaNS), event.Time(c.PeriodNS), event.Time(c.BurstNS))
+	if told.Quota > 0 {
+		_, _ = f.sched.SetQuota(0, g, told.Quota, told.Period, told.Burst)
 	}
-}
-
-// autogroup returns the queue of a session.
-func (f *vruntimeFollower) autogroup(n int64, nice int) *vruntimeQueue {
-	name := "/autogroup-" + strconv.FormatInt(n, 10)
-	if q := f.groups[name]; q != nil {
-		return q
-	}
-	q := &vruntimeQueue{group: f.sched.NewAutogroup(), up: &f.root}
-	f.groups[name] = q
-	_ = f.sched.SetAutogroupNice(q.group, nice)
-	return q
 }
 
 // settle takes over the virtual run times of the snapshot once the trace has come to its moment.
