@@ -59,7 +59,7 @@ func TestQuotaBySnapshot(t *testing.T) {
 	waits := 0
 	for _, file := range []string{"quota-idle-v61", "quota-idle-v612", "quota-busy-v61", "quota-busy-v612"} {
 		throttled := throttledSpans(t, file)
-		src, err := trace.Open(filepath.Join(recordings, file+".dat"))
+		src, err := trace.Open(filepath.Join(recordings, file+".dat.xz"))
 		if err != nil {
 			t.Fatal(err)
 		}

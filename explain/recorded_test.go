@@ -21,7 +21,7 @@ const recordings = "../cause/testdata/recorded/"
 // recorded explains a recording of real kernels, every wait of it.
 func recorded(t *testing.T, name string) *result.Explain {
 	t.Helper()
-	file := filepath.Join(recordings, name+".dat")
+	file := filepath.Join(recordings, name+".dat.xz")
 	if r, ok := cached[file]; ok {
 		return r
 	}
@@ -286,7 +286,7 @@ func TestQuotaByFunctions(t *testing.T) {
 // throttledSpans returns from when to when the group was throttled, by the functions.
 func throttledSpans(t *testing.T, name string) (spans [][2]int64) {
 	t.Helper()
-	src, err := trace.Open(filepath.Join(recordings, name+".dat"))
+	src, err := trace.Open(filepath.Join(recordings, name+".dat.xz"))
 	if err != nil {
 		t.Fatal(err)
 	}
