@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/whylate/whylate/event"
@@ -17,7 +18,7 @@ func (s *Sched) Check(tasks []*Task) error {
 	}
 	thisBW := make([]int64, len(s.rqs))
 	runningBW := make([]int64, len(s.rqs))
-	if err := s.checkRTRuntime(); err != nil {
+	if err := cmp.Or(s.checkRTRuntime(), s.checkEEVDF()); err != nil {
 		return err
 	}
 	if err := s.checkQuotas(); err != nil {

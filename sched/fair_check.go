@@ -1,16 +1,23 @@
 package sched
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/whylate/whylate/event"
+)
 
 // check walks over the entities of a queue and of the groups in it and returns how many tasks
 // it found.
 func (cfs *cfsRQ) check() (int, error) {
-	tasks, entities := 0, 0
+	tasks, entities, delayed := 0, 0, 0
 	weight := int64(0)
 	var err error
 	look := func(se *schedEntity) {
 		entities++
 		weight += se.load.weight
+		if se.task != nil && se.delayed {
+			delayed++
+		}
 		switch {
 		case err != nil:
 		case se.cfsRQ != cfs || !se.onRQ:
@@ -23,6 +30,7 @@ func (cfs *cfsRQ) check() (int, error) {
 			var n int
 			n, err = se.myQ.check()
 			tasks += n
+			delayed += se.myQ.hNrDelayed
 		}
 	}
 	if c := cfs.curr; c != nil && c.onRQ {
@@ -36,6 +44,53 @@ func (cfs *cfsRQ) check() (int, error) {
 		return tasks, fmt.Errorf("nr_running %d, h_nr_running %d; in the queues %d, %d", cfs.nrRunning, cfs.hNrRunning, entities, tasks)
 	case weight != cfs.load.weight:
 		return tasks, fmt.Errorf("load %d, the entities weigh %d", cfs.load.weight, weight)
+	case delayed != cfs.hNrDelayed:
+		return tasks, fmt.Errorf("h_nr_delayed %d, in the queues %d", cfs.hNrDelayed, delayed)
 	}
 	return tasks, nil
+}
+
+// checkEEVDF does so for all queues.
+func (s *Sched) checkEEVDF() error {
+	if !s.eevdf() {
+		return nil
+	}
+	for c, rq := range s.rqs {
+		err := rq.cfs.checkEEVDF()
+		for i := 0; i < len(s.groups) && err == nil; i++ {
+			err = s.groups[i].cpus[c].cfs.checkEEVDF()
+		}
+		if err != nil {
+			return fmt.Errorf("CPU %d: %w", c, err)
+		}
+	}
+	return nil
+}
+
+// checkEEVDF computes anew what a queue of EEVDF keeps of its timeline.
+func (cfs *cfsRQ) checkEEVDF() error {
+	var sum, load, least int64
+	var slice event.Time
+	var err error
+	cfs.timeline.each(func(n *node) {
+		se := n.se
+		if load == 0 {
+			least, slice = se.vruntime, se.slice
+		}
+		sum += (se.vruntime - cfs.minVruntime) * se.scaledWeight()
+		load += se.scaledWeight()
+		least, slice = min(least, se.vruntime), min(slice, se.slice)
+		if n.key != se.deadline || n.value != se.vruntime || n.slice != se.slice {
+			err = fmt.Errorf("an entity with deadline %d, vruntime %d, slice %d stands as %d, %d, %d", se.deadline, se.vruntime, se.slice, n.key, n.value, n.slice)
+		}
+	})
+	r := cfs.timeline.root
+	switch {
+	case err != nil:
+	case sum != cfs.avgVruntime || load != cfs.avgLoad:
+		err = fmt.Errorf("avg_vruntime %d, avg_load %d; the timeline has %d, %d", cfs.avgVruntime, cfs.avgLoad, sum, load)
+	case r != nil && (r.least != least || r.leastSlice != slice):
+		err = fmt.Errorf("the least vruntime is %d and the least slice %d; the timeline says %d, %d", least, slice, r.least, r.leastSlice)
+	}
+	return err
 }
