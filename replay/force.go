@@ -88,6 +88,7 @@ type forcer struct {
 	events int64
 	rqNow  event.Time // the kernel's clock at the event at hand, where a charge tells it; NoTime: it does not
 	groups map[string]*sched.Group
+	quotas quotaTimers
 	tasks  []*forced // by timeline.TaskID
 	cpus   []forcedCPU
 	timers []forcedTimer

@@ -35,38 +35,14 @@ func (f *forcer) groupOf(path string) *sched.Group {
 	if g, ok := f.groups[path]; ok {
 		return g
 	}
-	g := f.sched.NewGroup(f.groupOf(above(f.first.snap, path)))
-	f.groups[path] = g
-	f.setGroup(path, g)
-	return g
-}
-
-// setGroup gives a group what the snapshot tells of it.
-func (f *forcer) setGroup(path string, g *sched.Group) {
-	fair, _ := groupInSnapshot(f.first.snap, path)
-	if err := fair.apply(f.sched, g); err != nil {
+	told, _ := groupInSnapshot(f.first.snap, path)
+	g, err := told.make(f.sched, f.groupOf(above(f.first.snap, path)))
+	if err != nil {
 		f.guess.add(groupRefused)
 	}
-	for i := range f.first.snap.CFSRQs {
-		q := &f.first.snap.CFSRQs[i]
-		if q.Group == path && f.exists(event.CPU(q.CPU)) {
-			f.setQueue(q, g)
-		}
-	}
-}
-
-// setQueue gives a queue what the snapshot tells of it.
-func (f *forcer) setQueue(q *sysinfo.CFSRQ, g *sched.Group) {
-	c := event.CPU(q.CPU)
-	for _, v := range []*int64{q.AvgVRuntimeNS, q.MinVRuntimeNS, q.ZeroVRuntimeNS} {
-		if v != nil {
-			f.sched.ForceQueue(c, g, *v)
-			f.cpus[c].fairKnown = true
-		}
-	}
-	if g != nil && q.Entity != nil {
-		f.sched.ForceGroupEntity(c, g, q.Entity.VRuntimeNS, q.Entity.Weight)
-	}
+	f.groups[path] = g
+	forceQueues(f.sched, g, told.Queues, len(f.cpus))
+	return g
 }
 
 // beginFair lets the queues of the root be as the snapshot has them, before any task is there.
@@ -74,10 +50,11 @@ func (f *forcer) beginFair() {
 	if f.first.snap == nil {
 		return
 	}
-	for i := range f.first.snap.CFSRQs {
-		q := &f.first.snap.CFSRQs[i]
-		if q.Group == "/" && f.exists(event.CPU(q.CPU)) {
-			f.setQueue(q, nil)
+	root := queuesOf(f.first.snap, "/")
+	forceQueues(f.sched, nil, root, len(f.cpus))
+	for _, q := range root {
+		if f.exists(q.CPU) {
+			f.cpus[q.CPU].fairKnown = true
 		}
 	}
 }

@@ -42,14 +42,22 @@ type forcedTimer struct {
 // SetTimer starts or moves a timer of the model.
 func (f *forcer) SetTimer(t sched.Timer, at event.Time) {
 	f.CancelTimer(t)
+	if t.Kind == sched.TimerCFSPeriod {
+		at = f.quotaTimer(t.Group, at)
+	}
 	f.timers = append(f.timers, forcedTimer{t, at})
 }
 
 // CancelTimer stops it.
 func (f *forcer) CancelTimer(t sched.Timer) {
 	f.timers = slices.DeleteFunc(f.timers, func(o forcedTimer) bool {
-		return o.Kind == t.Kind && o.Task == t.Task && o.Group == t.Group && (t.Task != nil || t.Kind == sched.TimerRTPeriod || o.CPU == t.CPU)
+		return o.Kind == t.Kind && o.Task == t.Task && o.Group == t.Group && (t.Task != nil || ofGroup(t.Kind) || o.CPU == t.CPU)
 	})
+}
+
+// ofGroup reports whether a group has such a timer, wherever it was started.
+func ofGroup(k sched.TimerKind) bool {
+	return k == sched.TimerRTPeriod || k == sched.TimerCFSPeriod || k == sched.TimerCFSSlack
 }
 
 // timerFunc is a timer function that is followed.
@@ -61,6 +69,8 @@ const (
 	funcRTPeriod
 	funcDL
 	funcHRTick
+	funcCFSPeriod
+	funcCFSSlack
 )
 
 func (f *forcer) funcOf(name event.Name) timerFunc {
@@ -76,6 +86,10 @@ func (f *forcer) funcOf(name event.Name) timerFunc {
 			k = funcDL
 		case "hrtick":
 			k = funcHRTick
+		case "sched_cfs_period_timer":
+			k = funcCFSPeriod
+		case "sched_cfs_slack_timer":
+			k = funcCFSSlack
 		}
 		f.funcs[name] = k
 	}
@@ -130,6 +144,10 @@ func (f *forcer) expired(ev *event.Event) {
 		f.nearest(ev, sched.TimerDL)
 	case funcHRTick:
 		f.nearest(ev, sched.TimerHRTick)
+	case funcCFSPeriod:
+		f.quotaExpired(ev, sched.TimerCFSPeriod)
+	case funcCFSSlack:
+		f.quotaExpired(ev, sched.TimerCFSSlack)
 	}
 }
 
@@ -183,7 +201,12 @@ func farFrom(a, b event.Time) event.Time { return max(a-b, b-a) }
 // started is the start of a timer. That of a fair server which has just got a whole runtime
 // tells all of its state; where deadline tasks have such timers too, whose it is is not known.
 func (f *forcer) started(ev *event.Event) {
-	if f.funcOf(ev.Func) != funcDL {
+	switch f.funcOf(ev.Func) {
+	case funcDL:
+	case funcCFSPeriod:
+		f.quotaStarted(ev)
+		return
+	default:
 		return
 	}
 	if cur := f.sched.Curr(ev.CPU); cur.Attr.Policy == sched.Deadline && f.sched.FairServer(ev.CPU) == nil {

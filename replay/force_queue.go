@@ -66,8 +66,10 @@ func (f *forcer) relist(t *forced) {
 // longest returns who waits longest of a class on c; prev, which leaves and could go on, has
 // waited for no time.
 func (f *forcer) longest(c event.CPU, rank int, prev *sched.Task) *sched.Task {
-	if t := f.cpus[c].waiting[rank].head; t != nil {
-		return t.task
+	for t := f.cpus[c].waiting[rank].head; t != nil; t = t.next {
+		if !f.sched.QuotaThrottled(t.task) {
+			return t.task
+		}
 	}
 	return prev
 }
@@ -75,6 +77,13 @@ func (f *forcer) longest(c event.CPU, rank int, prev *sched.Task) *sched.Task {
 // runnable counts the tasks of a class on c; prev leaves.
 func (f *forcer) runnable(c event.CPU, rank int, prev *sched.Task) int {
 	n := f.cpus[c].waiting[rank].n
+	if rank == sched.RankFair && len(f.groups) > 0 {
+		for t := f.cpus[c].waiting[rank].head; t != nil; t = t.next {
+			if f.sched.QuotaThrottled(t.task) {
+				n--
+			}
+		}
+	}
 	if prev.OnRQ() && prev.Rank() == rank {
 		n++
 	}

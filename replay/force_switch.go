@@ -62,7 +62,7 @@ func (f *forcer) Pick(c event.CPU, prev, next *sched.Task) *sched.Task {
 		f.settleMoves(c)
 		next = f.sched.First(c, prev)
 	}
-	model := f.sureChoice(c, prev, next)
+	model := f.followQuota(c, prev, f.sureChoice(c, prev, next))
 	best := f.bestRank(c, prev)
 	model = f.pickClass(c, prev, model, best)
 	f.pickTask(c, prev, model)

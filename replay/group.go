@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -12,13 +13,27 @@ import (
 // Group is a control group of the recorded machine that fair tasks share time by, or the group of a
 // session (autogroup).
 type Group struct {
-	Path   string // "/a/b", or "/autogroup-N"; never the root
-	Parent int    // index of the group above; −1: the root
-	// Shares are its weight, that of one nice 0 task is 1024: cpu.weight 100.
+	Path  string // "/a/b", or "/autogroup-N"; never the root
+	Above int    // 1 + the index of the group above; 0: the root
+	// Shares are its weight, that of one nice 0 task is 1024: cpu.weight 100. Idle is cpu.idle.
 	Shares int64
-	Idle   bool // cpu.idle
+	Idle   bool
+	Auto   bool // it is a session's, of nice value Nice
+	Nice   int
 	// Quota of every Period is cpu.max, both ns; 0: no limit. Burst is cpu.max.burst.
 	Quota, Period, Burst event.Time
+	// Queues are where its queues and what stands for it stood at Load.From, on the CPUs that are known.
+	Queues []Queue
+}
+
+// Queue is a queue of the fair class at Load.From.
+type Queue struct {
+	CPU event.CPU
+	// Least is what it measured virtual time from, ns.
+	Least int64
+	// VRuntime and Weight are those of what stands for the group in the queue above; Weight 0:
+	// not known.
+	VRuntime, Weight int64
 }
 
 // usualShares is the weight of a group of which nobody tells another one.
@@ -32,11 +47,12 @@ const autogroupPrefix = "/autogroup-"
 // groupInSnapshot is the group at path as a snapshot has it; false: the kernel has none there, since
 // the cpu controller is not on, or the snapshot does not know it.
 func groupInSnapshot(snap *sysinfo.Snapshot, path string) (Group, bool) {
-	g := Group{Path: path, Parent: -1, Shares: usualShares}
+	g := Group{Path: path, Shares: usualShares, Queues: queuesOf(snap, path)}
 	if strings.HasPrefix(path, autogroupPrefix) {
+		g.Auto = true
 		for i := range snap.Tasks {
 			if t := &snap.Tasks[i]; t.Autogroup > 0 && fmt.Sprint(autogroupPrefix, t.Autogroup) == path {
-				g.Shares = sched.NiceShares(t.AutogroupNice)
+				g.Nice = t.AutogroupNice
 				return g, true
 			}
 		}
@@ -76,7 +92,58 @@ func above(snap *sysinfo.Snapshot, path string) string {
 	return groupPath(snap, &sysinfo.Task{CGroup: path[:max(strings.LastIndexByte(path, '/'), 0)]})
 }
 
-// apply gives made what g says.
-func (g *Group) apply(s *sched.Sched, made *sched.Group) error {
-	return s.SetShares(made, g.Shares)
+// queuesOf are the queues of the group at path, "/": the root.
+func queuesOf(snap *sysinfo.Snapshot, path string) []Queue {
+	var list []Queue
+	for i := range snap.CFSRQs {
+		q := &snap.CFSRQs[i]
+		if q.Group != path {
+			continue
+		}
+		out := Queue{CPU: event.CPU(q.CPU)}
+		for _, v := range []*int64{q.ZeroVRuntimeNS, q.MinVRuntimeNS, q.AvgVRuntimeNS} {
+			if v != nil {
+				out.Least = *v // EEVDF places by the average
+			}
+		}
+		if q.Entity != nil {
+			out.VRuntime, out.Weight = q.Entity.VRuntimeNS, q.Entity.Weight
+		}
+		list = append(list, out)
+	}
+	return list
+}
+
+// make makes the group in a scheduler, below above.
+func (g *Group) make(s *sched.Sched, above *sched.Group) (*sched.Group, error) {
+	var made *sched.Group
+	var errs []error
+	if g.Auto {
+		made = s.NewAutogroup()
+		errs = append(errs, s.SetAutogroupNice(made, g.Nice))
+	} else {
+		made = s.NewGroup(above)
+		errs = append(errs, s.SetShares(made, g.Shares))
+	}
+	if g.Idle {
+		errs = append(errs, s.SetIdle(made, true))
+	}
+	if g.Quota > 0 {
+		_, err := s.SetQuota(0, made, g.Quota, g.Period, g.Burst)
+		errs = append(errs, err)
+	}
+	return made, errors.Join(errs...)
+}
+
+// forceQueues lets the queues of a group, nil the root, be as they are told.
+func forceQueues(s *sched.Sched, g *sched.Group, list []Queue, cpus int) {
+	for _, q := range list {
+		if q.CPU < 0 || int(q.CPU) >= cpus {
+			continue
+		}
+		s.ForceQueue(q.CPU, g, q.Least)
+		if g != nil && q.Weight > 0 {
+			s.ForceGroupEntity(q.CPU, g, q.VRuntime, q.Weight)
+		}
+	}
 }

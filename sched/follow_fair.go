@@ -182,3 +182,28 @@ func (s *Sched) forceEntity(cfs *cfsRQ, se *schedEntity, change func()) {
 		s.enqueueTimeline(cfs, se)
 	}
 }
+
+// QuotaThrottled reports whether p cannot run since its group, or one above, has used up its quota.
+func (s *Sched) QuotaThrottled(p *Task) bool {
+	return p.class == fairClass && p.group != nil && s.throttledHierarchy(p.se.cfsRQ)
+}
+
+// ForceQuota lets p run where its group or one above is throttled, or with on false throttles the
+// nearest of these groups that has a quota. It reports whether something has changed.
+func (s *Sched) ForceQuota(p *Task, on bool) bool {
+	changed := false
+	s.begin(p.cpu)
+	for g := p.group; g != nil; g = g.parent {
+		cfs := &g.cpus[p.cpu].cfs
+		switch {
+		case on && cfs.throttled:
+			cfs.runtimeRemaining = max(cfs.runtimeRemaining, 1)
+			s.unthrottleCfsRQ(cfs)
+			changed = true
+		case !on && cfs.runtimeEnabled && !cfs.throttled:
+			g.quota.runtime, cfs.runtimeRemaining = 0, min(cfs.runtimeRemaining, 0)
+			return s.throttleCfsRQ(cfs)
+		}
+	}
+	return changed
+}
