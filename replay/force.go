@@ -264,6 +264,9 @@ func (f *forcer) noteFlags(ev *event.Event) {
 	if ev.Flags&event.FlagsKnown == 0 || ev.Kind == event.Gap {
 		return
 	}
+	if f.cpus[ev.CPU].flags.Has(event.NeedResched) && !ev.Flags.Has(event.NeedResched) {
+		f.stayed(ev.CPU)
+	}
 	f.cpus[ev.CPU].flags, f.cpus[ev.CPU].dirty = ev.Flags, false
 	if on := ev.Flags.Has(event.NeedResched); on != f.sched.NeedResched(ev.CPU) {
 		f.sched.ForceNeedResched(ev.CPU, on)

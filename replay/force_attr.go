@@ -70,6 +70,7 @@ func (f *forcer) attrOf(t *forced, prio event.Prio) sched.Attr {
 	if told && (k.attr.Policy == sched.Batch || k.attr.Policy == sched.Idle) {
 		a.Policy = k.attr.Policy
 	}
+	a.Slice = k.attr.Slice
 	return a
 }
 

@@ -189,3 +189,15 @@ func withinTick(f *forcer, ev *event.Event) bool {
 	return ev.Flags.InInterrupt() && ev.Kind != event.HrtimerExpireExit && ev.Kind != event.HrtimerExpireEntry &&
 		!(ev.Kind == event.HrtimerStart && f.funcOf(ev.Func) == funcTick)
 }
+
+// stayed is a choice that left the current task of c where it was: no switch tells it, but that nobody
+// asks it to leave any more. Who sleeps and still is in the queue may have left it in that.
+func (f *forcer) stayed(c event.CPU) {
+	cur := f.sched.Curr(c)
+	if cur.Rank() != sched.RankFair || !cur.State.Runnable() {
+		return
+	}
+	f.want, f.quiet = cur, true
+	f.sched.Schedule(c, true)
+	f.quiet = false
+}

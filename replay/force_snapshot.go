@@ -29,7 +29,7 @@ func (s *firstSight) takeSnapshot(src Input, o Options) {
 			continue
 		}
 		k := knownTask{attr: sched.Attr{Policy: policyByName[t.Policy], Priority: t.Priority, Nice: t.Nice,
-			Runtime: event.Time(t.RuntimeNS), Deadline: event.Time(t.DeadlineNS), Period: event.Time(t.PeriodNS)}}
+			Slice: event.Time(t.SliceNS), Runtime: event.Time(t.RuntimeNS), Deadline: event.Time(t.DeadlineNS), Period: event.Time(t.PeriodNS)}}
 		for _, c := range t.CPUs {
 			if c >= 0 && c < mostForcedCPUs {
 				k.cpus = append(k.cpus, event.CPU(c))
