@@ -10,6 +10,7 @@ import (
 // it found.
 func (cfs *cfsRQ) check() (int, error) {
 	tasks, entities, delayed := 0, 0, 0
+	idle, idleTasks := 0, 0
 	weight := int64(0)
 	var err error
 	look := func(se *schedEntity) {
@@ -18,6 +19,10 @@ func (cfs *cfsRQ) check() (int, error) {
 		if se.task != nil && se.delayed {
 			delayed++
 		}
+		if se.isIdle() {
+			idle++
+		}
+		idleTasks += se.idleTasks()
 		switch {
 		case err != nil:
 		case se.cfsRQ != cfs || !se.onRQ:
@@ -42,12 +47,48 @@ func (cfs *cfsRQ) check() (int, error) {
 		return tasks, err
 	case entities != cfs.nrRunning || tasks != cfs.hNrRunning:
 		return tasks, fmt.Errorf("nr_running %d, h_nr_running %d; in the queues %d, %d", cfs.nrRunning, cfs.hNrRunning, entities, tasks)
+	case idle != cfs.idleNr || idleTasks != cfs.idleHNr:
+		return tasks, fmt.Errorf("idle_nr_running %d, idle_h_nr_running %d; in the queues %d, %d", cfs.idleNr, cfs.idleHNr, idle, idleTasks)
 	case weight != cfs.load.weight:
 		return tasks, fmt.Errorf("load %d, the entities weigh %d", cfs.load.weight, weight)
 	case delayed != cfs.hNrDelayed:
 		return tasks, fmt.Errorf("h_nr_delayed %d, in the queues %d", cfs.hNrDelayed, delayed)
 	}
-	return tasks, nil
+	for _, se := range []*schedEntity{cfs.next, cfs.last, cfs.skip} {
+		if se != nil && (se.cfsRQ != cfs || !se.onRQ) {
+			return tasks, fmt.Errorf("a buddy of another queue, or on_rq %v", se.onRQ)
+		}
+	}
+	return tasks, cfs.checkOrder()
+}
+
+// idleTasks are the tasks of se that are idle to the queue above.
+func (se *schedEntity) idleTasks() int {
+	switch {
+	case se.task == nil && se.myQ.idle:
+		return se.myQ.hNrRunning
+	case se.task == nil:
+		return se.myQ.idleHNr
+	case se.isIdle():
+		return 1
+	}
+	return 0
+}
+
+// checkOrder looks whether the timeline is in the order of its keys.
+func (cfs *cfsRQ) checkOrder() error {
+	n := 0
+	var before *node
+	for at := cfs.timeline.first; at != nil; at = at.next() {
+		if n++; before != nil && at.before(before) {
+			return fmt.Errorf("%d is behind %d in the timeline", at.key, before.key)
+		}
+		before = at
+	}
+	if n != cfs.timeline.n {
+		return fmt.Errorf("a timeline of %d entities says %d", n, cfs.timeline.n)
+	}
+	return nil
 }
 
 // checkEEVDF does so for all queues.

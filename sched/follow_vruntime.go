@@ -67,8 +67,10 @@ func (s *Sched) ForceAttr(p *Task, a Attr) {
 		n = -1
 	}
 	se.cfsRQ.idleNr += n
-	for ; se != nil && !se.cfsRQ.idle; se = se.parent {
-		se.cfsRQ.idleHNr += n
+	for ; se != nil; se = se.parent {
+		if se.cfsRQ.idleHNr += n; se.cfsRQ.idle || se.cfsRQ.hidden {
+			break // above it counts anyway, or not at all
+		}
 	}
 }
 
