@@ -70,3 +70,6 @@ func (m *Machine) throttleWork(c event.CPU) bool {
 	m.charge(c, &w)
 	return waits
 }
+
+// NoAutogroup reports whether sessions have no groups of their own.
+func (m *Machine) NoAutogroup() bool { return m.cfg.Sched.Fair.NoAutogroup }

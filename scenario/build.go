@@ -66,6 +66,7 @@ type builder struct {
 
 	mutexes, conds, sems, timers, barriers, unique names
 	barrier                                        func(string) int
+	known                                          map[string]int // groups: path, or "session NAME", to 1 + index
 }
 
 // names are numbered in the order in which they are met. Files have few, so a list will do.
@@ -91,6 +92,9 @@ func (b *builder) task(t *rtapp.Task) (*workload.Task, error) {
 	}
 	a := attrOf(&t.Props)
 	w := &workload.Task{Name: t.Name, Instances: t.Instances, Delay: t.Delay, Loop: int(t.Loop), Attr: &a, CPUs: cpusOf(t.Props.CPUs)}
+	if t.Props.Taskgroup != "" {
+		w.Group = b.group(t.Props.Taskgroup)
+	}
 	b.unique = nil
 	for i := range t.Phases {
 		ph, err := b.phase(t, &t.Phases[i])
@@ -108,6 +112,9 @@ func (b *builder) phase(t *rtapp.Task, p *rtapp.Phase) (*workload.Phase, error) 
 		return nil, err
 	}
 	w := &workload.Phase{Loop: int(p.Loop), CPUs: cpusOf(p.Props.CPUs)}
+	if p.Props.Taskgroup != "" {
+		w.Group = b.group(p.Props.Taskgroup)
+	}
 	if p.Props.SetsScheduling() {
 		a := attrOf(&p.Props)
 		w.Attr, w.Keep = &a, p.Props.Policy == rtapp.Keep
@@ -126,14 +133,10 @@ func (b *builder) phase(t *rtapp.Task, p *rtapp.Phase) (*workload.Phase, error) 
 // name: a run without it would be taken for an answer.
 func refuseProps(p *rtapp.Props) error {
 	switch {
-	case p.Taskgroup != "":
-		return fmt.Errorf("taskgroup %s: groups of tasks (cgroups) are %w", p.Taskgroup, ErrNotModelled)
 	case p.UtilMin >= 0 || p.UtilMax >= 0:
 		return fmt.Errorf("util_min, util_max: utilisation clamps are %w", ErrNotModelled)
 	case p.NodesMembind != nil:
 		return fmt.Errorf("nodes_membind: memory of NUMA nodes is %w", ErrNotModelled)
-	case p.Policy.Nice() && p.DL.Runtime > 0:
-		return fmt.Errorf("dl-runtime of %s: custom slices of fair tasks are %w", p.Policy, ErrNotModelled)
 	}
 	return nil
 }
@@ -143,9 +146,9 @@ func refuseProps(p *rtapp.Props) error {
 func attrOf(p *rtapp.Props) sched.Attr {
 	switch p.Policy {
 	case rtapp.Other:
-		return sched.Attr{Policy: sched.Normal, Nice: p.Priority}
+		return sched.Attr{Policy: sched.Normal, Nice: p.Priority, Slice: p.DL.Runtime}
 	case rtapp.Batch:
-		return sched.Attr{Policy: sched.Batch, Nice: p.Priority}
+		return sched.Attr{Policy: sched.Batch, Nice: p.Priority, Slice: p.DL.Runtime}
 	case rtapp.Idle:
 		return sched.Attr{Policy: sched.Idle}
 	case rtapp.RR:

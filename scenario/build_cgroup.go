@@ -7,47 +7,95 @@ import (
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/scenario/rtapp"
+	"github.com/whylate/whylate/sched"
 	"github.com/whylate/whylate/workload"
 )
 
-// cgroups takes in the groups of the file. What they give fair tasks is not modelled, only
-// the runtimes of real-time ones.
+// cgroups takes in the groups of the object "whylate", those above first, and puts tasks there.
 func (b *builder) cgroups(w *rtapp.Whylate) error {
-	known := map[string]int{} // 1 + index
 	list := slices.Clone(w.CGroups)
-	slices.SortStableFunc(list, func(x, y rtapp.CGroup) int { // those above first
+	slices.SortStableFunc(list, func(x, y rtapp.CGroup) int {
 		return strings.Count(x.Path, "/") - strings.Count(y.Path, "/")
 	})
 	for i := range list {
 		g := &list[i]
-		if !g.RealTime || g.Weight > 0 || g.Shares > 0 || g.Idle || g.Period > 0 || g.Burst > 0 || g.CPUs != nil {
-			return fmt.Errorf("%s: group %s: control groups are %w, but for cpu.rt_runtime_us and cpu.rt_period_us", g.Pos, g.Path, ErrNotModelled)
+		if g.CPUs != nil {
+			return fmt.Errorf("%s: group %s: cpuset.cpus is %w; give the tasks cpus", g.Pos, g.Path, ErrNotModelled)
 		}
-		b.group(known, g.Path, g.RTRuntime, g.RTPeriod)
+		to := &b.plan.Load.Groups[b.group(g.Path)-1]
+		to.RealTime, to.RTRuntime, to.RTPeriod = g.RealTime, g.RTRuntime, g.RTPeriod
+		to.Shares, to.Idle = sharesOf(g), g.Idle
+		if to.Quota, to.Period, to.Burst = g.Quota, g.Period, g.Burst; to.Period == 0 && to.Burst > 0 {
+			to.Period = defaultPeriod // the burst is written beside a quota of max
+		}
+		b.plan.cgroup1 = b.plan.cgroup1 || g.Shares > 0 || g.RealTime
+	}
+	for i := range w.Autogroups {
+		b.autogroup(w.Autogroups[i].Name).Nice = w.Autogroups[i].Nice
 	}
 	for i := range w.Tasks {
 		x := &w.Tasks[i]
 		for j := range b.plan.Load.Tasks {
-			if t := &b.plan.Load.Tasks[j]; t.Name == x.Name && x.CGroup != "" {
-				t.Group = known[x.CGroup]
+			t := &b.plan.Load.Tasks[j]
+			switch {
+			case t.Name != x.Name:
+			case t.Group > 0 && (x.CGroup != "" || x.Autogroup != ""):
+				return fmt.Errorf("%s: task %s has a taskgroup, too: only one of them", x.Pos, x.Name)
+			case x.CGroup != "":
+				t.Group = b.group(x.CGroup)
+			case x.Autogroup != "":
+				b.autogroup(x.Autogroup)
+				t.Group = b.known["session "+x.Autogroup]
 			}
 		}
 	}
 	return nil
 }
 
-// group adds a group after those above it, which have no runtime where the file gives them
-// none, as a new group has.
-func (b *builder) group(known map[string]int, path string, runtime, period event.Time) int {
-	if n := known[path]; n > 0 {
+// defaultPeriod is that of a quota where the file gives none.
+const defaultPeriod event.Time = 100_000_000
+
+// sharesOf is the weight of a group, 1024 that of a task of nice 0; 0: none given.
+func sharesOf(g *rtapp.CGroup) int64 {
+	switch {
+	case g.Weight > 0:
+		return sharesOfWeight(int64(g.Weight))
+	case g.WeightNice != nil:
+		return sched.NiceShares(*g.WeightNice)
+	}
+	return int64(g.Shares)
+}
+
+// sharesOfWeight is what cpu.weight means in cpu.shares, to the nearest; cpu_weight_write_u64().
+func sharesOfWeight(weight int64) int64 { return (weight*1024 + 50) / 100 }
+
+// group returns 1 + the index of the group at path, which is made, after those above it, where it
+// is not yet there.
+func (b *builder) group(path string) int {
+	if n := b.known[path]; n > 0 {
 		return n
 	}
 	parent := 0
 	if above := path[:strings.LastIndexByte(path, '/')]; above != "" {
-		parent = b.group(known, above, 0, 1_000_000_000)
+		parent = b.group(above)
 	}
-	list := &b.plan.Load.Groups
-	*list = append(*list, workload.Group{Path: path, Parent: parent - 1, Runtime: runtime, Period: period})
-	known[path] = len(*list)
-	return len(*list)
+	return b.add(path, workload.Group{Path: path, Parent: parent - 1, Quota: event.NoTime})
+}
+
+// autogroup returns the group of the session called name.
+func (b *builder) autogroup(name string) *workload.Group {
+	n := b.known["session "+name]
+	if n == 0 {
+		n = b.add("session "+name, workload.Group{Path: fmt.Sprintf("/autogroup-%d", len(b.known)+1), Parent: -1, Auto: true})
+	}
+	return &b.plan.Load.Groups[n-1]
+}
+
+func (b *builder) add(name string, g workload.Group) int {
+	if b.known == nil {
+		b.known = map[string]int{}
+	}
+	b.plan.Load.Groups = append(b.plan.Load.Groups, g)
+	b.known[name] = len(b.plan.Load.Groups)
+	return len(b.plan.Load.Groups)
 }

@@ -16,10 +16,9 @@ import (
 // TestWhatTheModelDoesNotKnowIsRefused by name, never passed over.
 func TestWhatTheModelDoesNotKnowIsRefused(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
-		{"task groups", `{"tasks": {"a": {"taskgroup": "/x", "run": 100}}}`, "cgroups"},
+		{"CPUs of a group", `{"tasks": {"a": {"run": 100}}, "whylate": {"cgroups": {"/x": {"cpuset.cpus": "0"}}}}`, "cpuset.cpus"},
 		{"clamps", `{"tasks": {"a": {"util_min": 100, "run": 100}}}`, "utilisation clamps"},
 		{"NUMA", `{"tasks": {"a": {"nodes_membind": [0], "run": 100}}}`, "NUMA"},
-		{"slices", `{"tasks": {"a": {"policy": "SCHED_OTHER", "dl-runtime": 500, "run": 100}}}`, "custom slices"},
 		{"devices", `{"global": {"io_device": "/dev/sda"}, "tasks": {"a": {"iorun": 4096}}}`, "devices"},
 		{"clamps of a phase", `{"tasks": {"a": {"phases": {"p": {"util_max": 100, "run": 100}}}}}`, "utilisation clamps"},
 	} {

@@ -52,8 +52,8 @@ func (p *Plan) Apply(c *Change) error {
 		return p.changeMutex(c)
 	case ChangeArrivals:
 		return p.changeArrivals(c)
-	default:
-		return fmt.Errorf("cgroups are %w", ErrNotModelled)
+	case ChangeCGroup:
+		return p.changeCGroup(c)
 	}
 	return nil
 }

@@ -53,22 +53,22 @@ var patterned = []struct {
 	of    string
 	words []string
 }{
-	{"task", ChangeTask, "task", []string{"policy", "prio", "nice", "cpus", "runtime", "deadline", "period", "work", "exit_normalize"}},
+	{"task", ChangeTask, "task", []string{"policy", "prio", "nice", "slice_us", "cpus", "runtime", "deadline", "period", "work", "exit_normalize"}},
 	{"irq", ChangeIRQ, "interrupt", []string{"policy", "prio", "nice", "cpus"}},
 	{"mutex", ChangeMutex, "mutex", []string{"pi", "held"}},
-	{"cgroup", ChangeCGroup, "cgroup", nil},
+	{"cgroup", ChangeCGroup, "cgroup", groupFiles},
 	{"arrivals", ChangeArrivals, "task or interrupt", []string{"delay", "later"}},
 }
 
 // ParseChange reads one change of the common grammar:
 //
-//	task=PATTERN policy=fifo|rr|other|batch|idle prio=N nice=N cpus=0-3,5 work=×FACTOR
+//	task=PATTERN policy=fifo|rr|other|batch|idle prio=N nice=N slice_us=µs cpus=0-3,5 work=×FACTOR
 //	task=PATTERN policy=deadline runtime=µs deadline=µs period=µs
 //	task=PATTERN exit_normalize=off|rt|all
 //	irq=PATTERN policy=fifo|rr|other|batch|idle prio=N nice=N cpus=0-3,5
 //	mutex=PATTERN pi=on|off held=×FACTOR|outside
 //	arrivals=PATTERN delay=D later=N:D,N:D
-//	cgroup=PATH FILE=VALUE
+//	cgroup=PATTERN cpu.max="max|QUOTA PERIOD" cpu.max.burst=µs cpu.weight=N cpu.weight.nice=N cpu.idle=0|1
 //	set NAME=VALUE…
 //	kernel=PROFILE
 //	cpus=N

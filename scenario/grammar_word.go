@@ -33,6 +33,8 @@ func checkWord(name, value string) error {
 		_, err = parseSpan(value)
 	case "later":
 		_, err = parseLater(value)
+	case "cpu.max", "cpu.max.burst", "cpu.weight", "cpu.weight.nice", "cpu.shares", "cpu.idle", "cpu.rt_runtime_us", "cpu.rt_period_us":
+		return writeGroup(new(workload.Group), name, value)
 	case "pi":
 		var on bool
 		err = onOff(value, &on)
@@ -50,7 +52,7 @@ func (c *Change) Alter(a sched.Attr) sched.Attr {
 		_ = alterAttr(&a, v.Name, v.To)
 	}
 	if a.Policy == sched.FIFO || a.Policy == sched.RR {
-		a.Nice = 0
+		a.Nice, a.Slice = 0, 0
 	} else {
 		a.Priority = 0
 	}
@@ -61,7 +63,7 @@ func (c *Change) Alter(a sched.Attr) sched.Attr {
 func (c *Change) AltersAttr() bool {
 	for _, v := range c.Values {
 		switch v.Name {
-		case "policy", "prio", "nice", "runtime", "deadline", "period":
+		case "policy", "prio", "nice", "slice_us", "runtime", "deadline", "period":
 			return true
 		}
 	}
@@ -185,6 +187,11 @@ func alterAttr(a *sched.Attr, name, value string) error {
 	case "nice":
 		err := number(value, -20, 19, &n)
 		a.Nice = int(n)
+		return err
+	case "slice_us":
+		// The kernel would cut what is out of range without a word.
+		err := number(value, 100, 100_000, &n)
+		a.Slice = event.Time(n) * 1000
 		return err
 	case "runtime", "deadline", "period":
 		err := number(value, 1, 1<<40, &n)

@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -32,6 +31,7 @@ type Plan struct {
 	// Notes are what the file says and the model reads otherwise.
 	Notes []event.Diagnostic
 
+	cgroup1     bool         // a file of control groups of version 1 is used
 	mutexes     []string     // names of Load.Mutexes
 	costTable   string       // "": Costs
 	costChanges []rtapp.Cost // single costs, on top of either
@@ -113,8 +113,10 @@ func (p *Plan) Setup() (*Setup, error) {
 		return nil, err
 	}
 	s.known(&t)
-	if len(load.Groups) > 0 && !s.Machine.Sched.RTGroupSched {
-		return nil, errors.New("cpu.rt_runtime_us of control groups: a kernel has it with RT_GROUP_SCHED only; set RT_GROUP_SCHED=on")
+	s.Machine.Sched.CGroup1 = p.cgroup1
+	s.Machine.Sched.Fair.QuotaTimerSeed = load.Seed
+	if err := s.checkGroups(); err != nil {
+		return nil, err
 	}
 	if s.Until, err = p.until(); err != nil {
 		return nil, err

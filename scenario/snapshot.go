@@ -40,8 +40,9 @@ func (s *Setup) snapshot() *sysinfo.Snapshot {
 	}
 	s.threads(out)
 	for i := range s.Load.Groups {
-		g := &s.Load.Groups[i]
-		out.CGroups = append(out.CGroups, sysinfo.CGroup{Path: g.Path, RealTime: &sysinfo.RTBandwidth{RuntimeNS: int64(g.Runtime), PeriodNS: int64(g.Period)}})
+		if g := &s.Load.Groups[i]; !g.Auto {
+			out.CGroups = append(out.CGroups, s.cgroupOf(g))
+		}
 	}
 	out.Sort()
 	return out
@@ -144,9 +145,7 @@ func (s *Setup) threads(out *sysinfo.Snapshot) {
 			x.PID += int32(n)
 			setAttr(&x, &attr)
 			x.CPUs, x.TimerSlackNS = listOf(cpus), s.slack(&attr)
-			if t.Group > 0 {
-				x.CGroup = s.Load.Groups[t.Group-1].Path
-			}
+			s.placeIn(&x, t)
 			out.Tasks = append(out.Tasks, x)
 		}
 	}

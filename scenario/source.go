@@ -35,7 +35,7 @@ type Setup struct {
 func (s *Setup) Reseeded(n uint64) *Setup {
 	once, load := *s, *s.Load
 	load.Seed += n
-	once.Load, once.Machine.Seed = &load, load.Seed
+	once.Load, once.Machine.Seed, once.Machine.Sched.Fair.QuotaTimerSeed = &load, load.Seed, load.Seed
 	return &once
 }
 

@@ -111,3 +111,7 @@ func calcDeltaFair(delta event.Time, se *schedEntity) int64 {
 	}
 	return calcDelta(int64(delta), nice0Load>>weightShift, &se.load)
 }
+
+// NiceShares returns the weight that nice gives, to a task or to the group of a session: 1024 at
+// nice 0; what cpu.weight.nice means. Values beyond −20 to 19 are taken for these.
+func NiceShares(nice int) int64 { return niceWeights[min(max(nice, -20), 19)+20] }

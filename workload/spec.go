@@ -71,14 +71,6 @@ type Barrier struct {
 	PI      bool
 }
 
-// Group is a control group with runtimes of its real-time tasks, for RT_GROUP_SCHED.
-type Group struct {
-	Path string
-	// Parent is the index of the group above, −1: the root.
-	Parent          int
-	Runtime, Period event.Time // cpu.rt_runtime_us, cpu.rt_period_us; ns, runtime −1: no limit
-}
-
 // Task is one task of the file; each instance is a thread.
 type Task struct {
 	Name      string
@@ -121,7 +113,9 @@ type Phase struct {
 	// one counts that belongs to it.
 	Keep bool
 	CPUs []event.CPU // nil: those of the task
-	Ops  []Op
+	// Group is where each round moves the thread to, 1 + its index; 0: nowhere.
+	Group int
+	Ops   []Op
 }
 
 // OpKind is what an operation does.

@@ -274,6 +274,9 @@ func (p *thread) round() machine.Step {
 func (p *thread) prepare() machine.Step {
 	p.stage = stageOps
 	p.pc, p.visit, p.part, p.locks = 0, 0, 0, 0
+	if !p.regroup(p.task.Phases[p.phase].Group) {
+		return gone
+	}
 	// rt-app takes the start of the round after its calls, which cannot take time here
 	// unless somebody preempts: then the log is as much too early as in rt-app too late.
 	step := p.setAttr(p.phaseAttr(&p.task.Phases[p.phase]))

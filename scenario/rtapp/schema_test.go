@@ -113,7 +113,7 @@ func TestSchemaAndParserKnowTheSameKeys(t *testing.T) {
 func TestParserTakesOnlyWhatTheSchemaDeclares(t *testing.T) {
 	root := schemaTree(t)
 	objects := map[string]string{ // how an object of each kind stands inside "whylate"
-		"whylate": `%`, "topology": `"topology":{%}`, "idle_state": `"idle_states":{"x":{%}}`, "cgroup": `"cgroups":{"/x":{%}}`,
+		"whylate": `%`, "topology": `"topology":{%}`, "idle_state": `"idle_states":{"x":{%}}`, "cgroup": `"cgroups":{"/x":{%}}`, "autogroup": `"autogroups":{"x":{%}}`,
 		"irq": `"irqs":{"x":{%}}`, "steal": `"steal":{"x":{%}}`, "device": `"devices":{"x":{%}}`, "task": `"tasks":{"a":{%}}`,
 		"kernel_section": `"tasks":{"a":{"kernel_sections":[{%}]}}`, "lock": `"locks":{"m":{%}}`, "exit": `"tasks":{"a":{"exit":{%}}}`,
 	}

@@ -26,10 +26,12 @@ type Whylate struct {
 	Features []Setting
 	Costs    []Cost
 	CGroups  []CGroup
-	IRQs     []IRQ
-	Devices  []Device
-	Locks    []LockExtra
-	Tasks    []TaskExtra
+	// Autogroups are groups of sessions with a nice value of their own.
+	Autogroups []Autogroup
+	IRQs       []IRQ
+	Devices    []Device
+	Locks      []LockExtra
+	Tasks      []TaskExtra
 	// Changes are always made, before those of a variant; in the grammar of --change.
 	Changes  []string
 	Variants []Variant
@@ -83,8 +85,10 @@ type CGroup struct {
 	Path string // "/web/db"; the groups above it are made with it
 	Pos  Pos
 	// Weight is cpu.weight, 1..10000; 0 where not given. Shares is cpu.shares, 2..262144;
-	// 0 where not given. A group has at most one of them.
+	// 0 where not given. A group has at most one of the three.
 	Weight, Shares int
+	// WeightNice is cpu.weight.nice, the weight of a task of that nice value; nil where not given.
+	WeightNice *int
 	// Idle is cpu.idle: everybody in it runs as SCHED_IDLE does.
 	Idle bool
 	// Quota is cpu.max: so many ns in each Period; event.NoTime: no limit. Burst is
@@ -97,6 +101,13 @@ type CGroup struct {
 	// 0 where it does not.
 	RealTime            bool
 	RTRuntime, RTPeriod event.Time
+}
+
+// Autogroup is the group of a session, SCHED_AUTOGROUP.
+type Autogroup struct {
+	Name string // as tasks name it
+	Pos  Pos
+	Nice int // as in /proc/PID/autogroup
 }
 
 // IRQ is an interrupt with its handler.
@@ -166,6 +177,9 @@ type TaskExtra struct {
 	Pos  Pos
 	// CGroup is a path of CGroups, for tasks of any policy; "" where not given.
 	CGroup string
+	// Autogroup is the session of the task, by any name; "": none of its own. A task in a group of
+	// CGroups has none.
+	Autogroup string
 	// MMBytes or MMPages (at most one is given) is the memory that its exit gives back, in
 	// VMAs pieces. MLockAll says whether it is locked; nil: as lock_pages says.
 	MMBytes, MMPages, VMAs int64

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/kernel"
 )
 
@@ -45,6 +44,9 @@ func (n *notes) whylate(v *value, at *place, o Options) *Whylate {
 		w.Costs = append(w.Costs, Cost{e.key, n.lengths(&e.value, at), n.pos(e.off)})
 	})
 	s.each("cgroups", func(path string, pos Pos, s strict) { w.CGroups = append(w.CGroups, readCGroup(path, pos, s)) })
+	s.each("autogroups", func(name string, pos Pos, s strict) {
+		w.Autogroups = append(w.Autogroups, Autogroup{name, pos, int(s.number("nice", -20, 19, 0))})
+	})
 	s.each("irqs", func(name string, pos Pos, s strict) { w.IRQs = append(w.IRQs, readIRQ(name, pos, s)) })
 	s.each("devices", func(name string, pos Pos, s strict) { w.Devices = append(w.Devices, readDevice(name, pos, s)) })
 	s.each("locks", func(name string, pos Pos, s strict) { w.Locks = append(w.Locks, readLock(name, pos, s)) })
@@ -132,63 +134,6 @@ func (n *notes) checkName(e *member, at *place, known []string) {
 	if known != nil && !slices.Contains(known, e.key) {
 		n.errorf(e.off, at, "unknown name%s", n.suggestion(e.key, known))
 	}
-}
-
-// readCGroup reads a group; the kernel's Documentation/admin-guide/cgroup-v2.rst has the
-// ranges, cpu.max is "max" or "QUOTA PERIOD" in µs.
-func readCGroup(path string, pos Pos, s strict) CGroup {
-	g := CGroup{Path: path, Pos: pos, Quota: event.NoTime}
-	if len(path) < 2 || path[0] != '/' || path[len(path)-1] == '/' || strings.Contains(path, "//") {
-		s.n.errorf(s.off, s.at, `a group is named like "/web" or "/web/db"`)
-	}
-	g.Weight = int(s.number("cpu.weight", 1, 10000, 0))
-	// Both names at once would leave open which scale counts.
-	if g.Shares = int(s.number("cpu.shares", 2, 262144, 0)); g.Shares > 0 && g.Weight > 0 {
-		s.errorf("cpu.shares", "is the old name of cpu.weight: only one of them")
-	}
-	g.Idle = s.number("cpu.idle", 0, 1, 0) == 1
-	g.Burst = event.Time(s.number("cpu.max.burst", 0, math.MaxInt64/1000, 0)) * 1000
-	g.CPUs = s.cpus("cpuset.cpus")
-	runtime, period := s.number("cpu.rt_runtime_us", -1, math.MaxInt32, -2), s.number("cpu.rt_period_us", 1, math.MaxInt32, 0)
-	if g.RealTime = runtime > -2 || period > 0; g.RealTime {
-		g.RTRuntime, g.RTPeriod = event.Time(max(runtime, 0))*1000, event.Time(max(period, 0))*1000
-		if runtime == -1 {
-			g.RTRuntime = -1
-		}
-		if period == 0 {
-			g.RTPeriod = 1_000_000_000
-		}
-	}
-	limit := s.name("cpu.max")
-	if limit == "" {
-		return g
-	}
-	// The kernel takes a quota of at least 1 ms and a period of 1 ms to 1 s;
-	// Documentation/scheduler/sched-bwc.rst.
-	quota, per, hasPeriod := strings.Cut(limit, " ")
-	if !hasPeriod {
-		per = "100000"
-	}
-	q, p := int64(-1), int64(0)
-	var err error
-	if quota != "max" {
-		q, err = strconv.ParseInt(quota, 10, 64)
-		if err == nil && (q < 1000 || q > math.MaxInt64/1000) {
-			s.errorf("cpu.max", "a quota is at least 1000 µs")
-			return g
-		}
-	}
-	if err == nil {
-		p, err = strconv.ParseInt(per, 10, 64)
-	}
-	if err != nil || p < 1000 || p > 1_000_000 {
-		s.errorf("cpu.max", `must be "max" or "QUOTA PERIOD" in µs, with a period of 1000 to 1000000`)
-		return g
-	}
-	if g.Period = event.Time(p) * 1000; q >= 0 {
-		g.Quota = event.Time(q) * 1000
-	}
-	return g
 }
 
 // variant reads a list of changes. Their grammar is that of --change; who applies them

@@ -104,7 +104,10 @@ func readSteal(name string, pos Pos, s strict) Steal {
 
 // readExtra reads what is said of a task that rt-app's part describes.
 func readExtra(name string, pos Pos, s strict) TaskExtra {
-	t := TaskExtra{Name: name, Pos: pos, CGroup: s.name("cgroup")}
+	t := TaskExtra{Name: name, Pos: pos, CGroup: s.name("cgroup"), Autogroup: s.name("autogroup")}
+	if t.CGroup != "" && t.Autogroup != "" {
+		s.errorf("autogroup", "a task in a control group has none: only one of them")
+	}
 	t.MMBytes = s.bytes("mm_bytes")
 	t.MMPages = s.number("mm_pages", 0, mostMemory>>12, 0)
 	if s.has("mm_bytes") && s.has("mm_pages") {
