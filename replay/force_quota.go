@@ -9,57 +9,45 @@ import (
 
 // quotaTimers are the period timers of groups.
 type quotaTimers struct {
-	groupOf map[int64]int // of an address, where it is known
-	started []startedTimer
+	groupOf map[int64]int      // of an address, where it is known
+	expires map[int]event.Time // of a group: when its timer was recorded to expire next
 }
 
-// startedTimer is a recorded start of a period timer that belongs to none of the model yet.
-type startedTimer struct {
-	timer   int64
-	at      event.Time // when it was recorded
-	expires event.Time // on the clock of the trace
-}
-
-// mostStarted bounds the starts that are kept.
-const mostStarted = 64
-
-// quotaStarted is the start of a period timer: the kernel starts that of a group which takes from its
-// quota after a pause, just before the charge or the wake in which it does is recorded.
+// quotaStarted is the start of a period timer: outside of the timer itself the kernel starts that of
+// a group from which the current task, or one that is woken, takes for the first time in a while.
 func (f *forcer) quotaStarted(ev *event.Event) {
 	if f.offset == 0 {
 		return
 	}
-	s := startedTimer{ev.Arg, f.now, event.Time(ev.Arg3 - f.offset)}
 	q := &f.quotas
-	if g, ok := q.groupOf[s.timer]; ok {
-		for i := range f.timers {
-			if t := &f.timers[i]; t.Kind == sched.TimerCFSPeriod && t.Group == g {
-				t.at = s.expires
-				return
-			}
+	if q.groupOf == nil {
+		q.groupOf, q.expires = map[int64]int{}, map[int]event.Time{}
+	}
+	g, known := q.groupOf[ev.Arg]
+	if !known && !ev.Flags.InInterrupt() && len(q.groupOf) < mostOwners {
+		if g = f.sched.Curr(ev.CPU).QuotaGroup(); g > 0 {
+			q.groupOf[ev.Arg], known = g, true
 		}
 	}
-	if len(q.started) < mostStarted {
-		q.started = append(q.started, s)
+	if !known {
+		return
+	}
+	at := event.Time(ev.Arg3 - f.offset)
+	q.expires[g] = at
+	for i := range f.timers {
+		if t := &f.timers[i]; t.Kind == sched.TimerCFSPeriod && t.Group == g {
+			t.at = at
+			f.sched.ForceQuotaPeriod(g, at)
+		}
 	}
 }
 
 // quotaTimer returns when the period timer of a group expires that the model would have expire at at:
-// as the kernel started it just before, if it did.
+// as it was recorded, if it was.
 func (f *forcer) quotaTimer(group int, at event.Time) event.Time {
-	q := &f.quotas
-	for i := len(q.started) - 1; i >= 0; i-- {
-		s := q.started[i]
-		g, known := q.groupOf[s.timer]
-		if known && g != group || f.now-s.at > mostLag {
-			continue
-		}
-		if q.groupOf == nil {
-			q.groupOf = map[int64]int{}
-		}
-		q.groupOf[s.timer] = group
-		q.started = append(q.started[:i], q.started[i+1:]...)
-		return s.expires
+	if told, ok := f.quotas.expires[group]; ok && told > f.now {
+		f.sched.ForceQuotaPeriod(group, told)
+		return told
 	}
 	return at
 }
@@ -67,11 +55,11 @@ func (f *forcer) quotaTimer(group int, at event.Time) event.Time {
 // quotaExpired is the expiry of a timer of a group's quota: of the group that it is known to belong
 // to, else of the one whose timer the model has nearest.
 func (f *forcer) quotaExpired(ev *event.Event, kind sched.TimerKind) {
+	group, known := f.quotas.groupOf[ev.Arg]
 	best := -1
-	own, known := f.quotas.groupOf[ev.Arg]
 	for i := range f.timers {
 		t := &f.timers[i]
-		if t.Kind != kind || kind == sched.TimerCFSPeriod && known && t.Group != own {
+		if t.Kind != kind || known && t.Group != group {
 			continue
 		}
 		if best < 0 || farFrom(t.at, f.now) < farFrom(f.timers[best].at, f.now) {
@@ -82,13 +70,10 @@ func (f *forcer) quotaExpired(ev *event.Event, kind sched.TimerKind) {
 		return
 	}
 	t := f.timers[best].Timer
-	if kind == sched.TimerCFSPeriod && !known && len(f.quotas.groupOf) < mostOwners {
-		if f.quotas.groupOf == nil {
-			f.quotas.groupOf = map[int64]int{}
-		}
-		f.quotas.groupOf[ev.Arg] = t.Group
-	}
 	f.timers = append(f.timers[:best], f.timers[best+1:]...)
+	if kind == sched.TimerCFSPeriod {
+		f.sched.ForceQuotaPeriod(t.Group, f.now)
+	}
 	f.sched.TimerExpired(ev.CPU, t)
 }
 

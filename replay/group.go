@@ -130,6 +130,7 @@ func (g *Group) make(s *sched.Sched, above *sched.Group) (*sched.Group, error) {
 	}
 	if g.Quota > 0 {
 		_, err := s.SetQuota(0, made, g.Quota, g.Period, g.Burst)
+		s.ForceQuotaRested(made) // what was used before the recording is not known
 		errs = append(errs, err)
 	}
 	return made, errors.Join(errs...)

@@ -53,7 +53,7 @@ func (s *Sched) ForceQueue(c event.CPU, g *Group, least int64) {
 // ForceGroupEntity says where g stands in the queue above it on c, and with which weight.
 func (s *Sched) ForceGroupEntity(c event.CPU, g *Group, vruntime, weight int64) {
 	se := &g.cpus[c].se
-	if se.onRQ || se.cfsRQ.nrRunning > 0 {
+	if se.onRQ {
 		return
 	}
 	se.vruntime = vruntime
@@ -206,4 +206,39 @@ func (s *Sched) ForceQuota(p *Task, on bool) bool {
 		}
 	}
 	return changed
+}
+
+// ForceQuotaPeriod says when the period of a group's quota that runs now ends; group is that of its
+// timer.
+func (s *Sched) ForceQuotaPeriod(group int, at event.Time) {
+	if group > 0 && group <= len(s.groups) {
+		s.groups[group-1].quota.expires = at
+	}
+}
+
+// ForceQuotaRested lets g, which has a quota, be as a group is whose tasks ran once and have slept for
+// some periods: its timer has stopped, all of the quota and of the burst is there, and each CPU
+// has kept what an empty queue keeps.
+func (s *Sched) ForceQuotaRested(g *Group) {
+	b := &g.quota
+	if b.quota == noLimit {
+		return
+	}
+	s.host.CancelTimer(Timer{Kind: TimerCFSPeriod, Group: g.id})
+	b.active, b.idle, b.runtime = false, false, b.quota+b.burst
+	b.snap = b.runtime
+	for c := range g.cpus {
+		g.cpus[c].cfs.runtimeRemaining = minCfsRQRuntime
+	}
+}
+
+// QuotaGroup returns the group of p, or the nearest above, that has a quota, as its timers name it;
+// 0: there is none.
+func (p *Task) QuotaGroup() int {
+	for g := p.group; g != nil; g = g.parent {
+		if g.quota.quota != noLimit {
+			return g.id
+		}
+	}
+	return 0
 }
