@@ -164,6 +164,7 @@ type forcedCPU struct {
 	skipped  bool
 	tickAt   event.Time
 	charge   event.Time // recorded and not yet taken
+	wakes    *forced    // who is being woken here
 	change   unseenChange
 	switches int64
 	// runEvents counts the events of the run.

@@ -127,6 +127,23 @@ func (f *forcer) forked(ev *event.Event, t *forced) {
 	t.fairBy = FromEvents
 }
 
+// chargedInWake reports whether the charge at hand is that of the wake of a task which is still in the
+// queue of c: the kernel looks at its lag first and charges the current task then.
+func (f *forcer) chargedInWake(c event.CPU) bool {
+	cp := &f.cpus[c]
+	t := cp.wakes
+	return t != nil && t.waking && t.task.Delayed() && t.task.CPU() == c && !cp.ticking && f.sched.Curr(c).Rank() == sched.RankFair
+}
+
+// chargeLeft charges what such a wake has not taken.
+func (f *forcer) chargeLeft(c event.CPU) {
+	cp := &f.cpus[c]
+	if cp.wakes = nil; cp.charge > 0 {
+		f.sched.ChargeCurrent(c)
+		cp.charge = 0
+	}
+}
+
 // mostLag is how much later than the kernel's charge its event may be stamped.
 const mostLag event.Time = 100_000
 

@@ -262,6 +262,9 @@ func (f *forcer) charged(ev *event.Event, tl *timeline.Task) {
 	before, _ := cur.Deadline()
 	f.cpus[c].charge = event.Time(ev.Arg)
 	f.chargeClock(ev, cur, event.Time(ev.Arg))
+	if f.chargedInWake(c) {
+		return
+	}
 	f.spend(c, func() { f.sched.ChargeCurrent(c) })
 	f.cpus[c].charge = 0
 	f.chargedFair(ev, tl, cur)

@@ -26,6 +26,7 @@ func (f *forcer) waking(ev *event.Event, tl *timeline.Task) {
 		f.sched.ForceCPU(t.task, ev.Target)
 	}
 	t.waking, t.wakingEvent = true, f.events
+	f.cpus[t.task.CPU()].wakes = t
 	f.ask(ev, t, false)
 	if !f.first.shows(event.SchedWakeup) {
 		f.arrive(ev, t, t.task.CPU(), false)
@@ -103,6 +104,7 @@ func (f *forcer) arrive(ev *event.Event, t *forced, c event.CPU, fork bool) {
 	default:
 		f.sched.TryToWakeUp(ev.CPU, t.task)
 	}
+	f.chargeLeft(c)
 	f.relist(t)
 	if ask {
 		f.afterWake(ev, t, c, fork)
