@@ -229,18 +229,34 @@ func (a *Arrivals) Changes(at []event.Time) []string {
 	list := a.list(at)
 	out := list[:0]
 	for _, x := range list {
-		t := scenario.Arrival{}
+		was := scenario.Arrival{}
 		if x.IRQ {
-			t.Delay = a.setup.Load.IRQs[x.Index].Offset
+			was.Delay = a.setup.Load.IRQs[x.Index].Offset
 		} else {
-			t.Delay, t.Later = a.setup.Load.Tasks[x.Index].Delay, a.setup.Load.Tasks[x.Index].Later
+			was.Delay, was.Later = a.setup.Load.Tasks[x.Index].Delay, a.setup.Load.Tasks[x.Index].Later
 		}
-		if t.Delay == x.Delay {
+		if was.Delay == x.Delay {
 			x.Delay = event.NoTime
+		}
+		if sameSleeps(was.Later, x.Later) {
+			x.Later = nil
 		}
 		out = append(out, x)
 	}
 	return a.plan.ArrivalChanges(out)
+}
+
+// sameSleeps reports whether two lists say the same: what is beyond a list is 0.
+func sameSleeps(a, b []event.Time) bool {
+	for len(a) < len(b) {
+		a = append(a[:len(a):len(a)], 0)
+	}
+	for i := range a {
+		if i >= len(b) && a[i] != 0 || i < len(b) && a[i] != b[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // list is what a point says of each task and interrupt.

@@ -13,7 +13,7 @@ type What uint8
 // The measures.
 const (
 	Response What = iota // from the release to the end of the job
-	Lateness             // from when the timer was due to when the task has the CPU
+	Lateness             // from when the timer was due, slack included, to when the task has the CPU
 	Wait                 // from the wake to when the task has the CPU
 )
 
@@ -40,6 +40,11 @@ type Seen struct {
 // those that were released after all threads had come to theirs and no real-time task was left
 // on the CPU, which is what theory speaks about.
 func (a *Arrivals) Measure(ctx context.Context, at []event.Time, what What, settled bool) (Seen, error) {
+	return a.measure(ctx, at, what, settled, what != Response || settled)
+}
+
+// measure is Measure, with the waits of a response too where they are wanted.
+func (a *Arrivals) measure(ctx context.Context, at []event.Time, what What, settled, waits bool) (Seen, error) {
 	l := &looker{a: a, what: what, from: event.NoTime}
 	l.threads = make([]lookedAt, len(a.PIDs()))
 	l.first = a.PIDs()[0]
@@ -51,7 +56,7 @@ func (a *Arrivals) Measure(ctx context.Context, at []event.Time, what What, sett
 	if settled {
 		l.from = event.Time(1<<63 - 1)
 	}
-	if what != Response || settled {
+	if waits {
 		p.Event, p.Want = l.event, event.Kinds(event.SchedWaking, event.SchedSwitch)
 	}
 	err := p.Run(ctx, a.Setup(at))
@@ -139,7 +144,8 @@ func (l *looker) job(j scenario.Job) {
 		case l.what == Wait:
 			v = end - w.woken
 		case l.what == Lateness && s.Woken == event.NoTime:
-			v = end - j.Expires
+			// Within its slack a timer fires with any other one.
+			v = end - min(j.Expires, w.woken)
 		}
 		if s.Woken == event.NoTime || v > s.Value {
 			s.Value, s.Woken, s.OnCPU = v, w.woken, w.onCPU

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/whylate/whylate/engine"
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/scenario"
 )
@@ -43,6 +44,7 @@ func (a *Arrivals) Points(ctx context.Context, resolution event.Time) (points []
 	if cycle <= 0 {
 		cycle = a.axes[axis].Max + 1
 	}
+	shuffle(times)
 	for _, t := range times {
 		for _, d := range []event.Time{0, -1, 1} {
 			kinds.Cycle += add(((t-a.lead+d)%cycle + cycle) % cycle)
@@ -52,7 +54,7 @@ func (a *Arrivals) Points(ctx context.Context, resolution event.Time) (points []
 		resolution = roundUp(max(cycle/mostGrid, 1))
 	}
 	kinds.Resolution = resolution
-	for d := event.Time(0); d < cycle; d += resolution {
+	for _, d := range even(cycle, resolution) {
 		kinds.Grid += add(d)
 	}
 	for _, t := range times {
@@ -70,6 +72,27 @@ type PointKinds struct {
 	Grid       int // starts in the first cycle, Resolution apart, that are no Cycle
 	First      int // later starts whose first arrival meets one
 	Resolution event.Time
+}
+
+// even are the multiples of step below end, at most a million of them.
+func even(end, step event.Time) []event.Time {
+	const most = 1_000_000
+	var list []event.Time
+	for d := event.Time(0); d < end && len(list) < most; d += step {
+		list = append(list, d)
+	}
+	shuffle(list)
+	return list
+}
+
+// shuffle puts list into an order of which each beginning lies about even over the whole: a
+// search that ends early has then looked everywhere.
+func shuffle(list []event.Time) {
+	r := engine.NewStream(0, "experiment/points")
+	for i := len(list) - 1; i > 0; i-- {
+		k := r.Int64N(int64(i) + 1)
+		list[i], list[k] = list[k], list[i]
+	}
 }
 
 // mostGrid is how many points a grid has that nobody asked for.

@@ -14,9 +14,10 @@ import (
 // Search is a search for the point at which something takes longest. The axes of a point are
 // mostly instants at which tasks arrive (see Arrivals), but the search knows nothing of them.
 //
-//  1. The points of First are tried, in their order.
-//  2. Then come generations of a swarm: steps from the best points so far (where Near knows
-//     which steps are likely to matter, those), mixtures of two of them, and points anywhere.
+//  1. The points of First are tried, in their order, a generation of runs at a time.
+//  2. Every fourth generation, and all when First is used up, is one of a swarm: steps from the
+//     best points so far (where Near knows which steps are likely to matter, those), mixtures
+//     of two of them, and points anywhere.
 //  3. It ends when Budget runs are done, when Patience runs in a row found nothing worse, when
 //     Enough says so, or when ctx ends.
 //
@@ -27,14 +28,14 @@ type Search struct {
 	// Run measures at one point, which it must not change or keep. It is called from several
 	// goroutines at once, and has to give the same answer for the same point.
 	Run func(ctx context.Context, at []event.Time) (Measured, error)
-	// First are points that are tried before all others, at least one. Whole says that there
-	// are no others.
+	// First are points that are all tried where the budget allows, at least one. Whole says
+	// that no others are.
 	First [][]event.Time
 	Whole bool
 	// Near, where set, names steps from a point that are likely to make a difference, the most
 	// likely first. when is Measured.When there.
 	Near func(ctx context.Context, at []event.Time, when event.Time) ([]Move, error)
-	// Budget is how many runs there may be, at least 1. First counts.
+	// Budget is how many runs there may be, at least 1.
 	Budget int
 	// Patience, where positive, ends the swarm after so many runs (whole generations) in
 	// which nothing worse was found.
@@ -90,8 +91,10 @@ type Progress struct {
 type Found struct {
 	Measured
 	At []event.Time // the point
-	// Runs is how many runs were done; Tried, how many points of First, of Of.
+	// Runs is how many runs were done; Tried, how many points of First, of Of; GridBest is the
+	// largest value of those.
 	Runs, Tried, Of int
+	GridBest        int64
 	// Improved are the runs in which something worse than before was found; the last one
 	// found At.
 	Improved []Improvement
@@ -150,12 +153,12 @@ func (w *swarm) over() bool {
 	switch {
 	case st.Runs >= w.Budget, st.Runs > 0 && w.Enough != nil && w.Enough():
 		return true
-	case st.Runs < len(w.First):
+	case st.Tried < len(w.First):
 		return false
 	case w.Whole:
 		return true
 	}
-	return w.Patience > 0 && st.Runs-max(st.last(), len(w.First)) >= w.Patience
+	return w.Patience > 0 && st.Runs-max(st.last(), st.TriedBy) >= w.Patience
 }
 
 // step does one generation.
@@ -166,7 +169,7 @@ func (w *swarm) step(ctx context.Context) error {
 	}
 	// What the budget cuts off was planned for all the same: with more of it the same runs
 	// are made. Only a whole generation is a state from which to go on.
-	whole := points
+	whole, grid := points, w.onGrid()
 	points = points[:min(len(points), w.Budget-w.state.Runs)]
 	got := make([]Measured, len(points))
 	err = eachOn(ctx, w.Workers, len(points), func(ctx context.Context, i int) error {
@@ -181,9 +184,9 @@ func (w *swarm) step(ctx context.Context) error {
 		return err
 	}
 	for i := range points {
-		w.state.take(points[i], got[i])
+		w.state.take(points[i], got[i], grid)
 	}
-	w.state.endGeneration()
+	w.state.endGeneration(grid, len(points))
 	w.done += len(points)
 	if w.Save != nil && len(points) == len(whole) {
 		if err := w.Save(&w.state); err != nil {
@@ -196,9 +199,14 @@ func (w *swarm) step(ctx context.Context) error {
 	return nil
 }
 
+// onGrid reports whether the next generation is one of First.
+func (w *swarm) onGrid() bool {
+	return w.state.Tried < len(w.First) && (w.Whole || w.state.Generation%4 != 3)
+}
+
 // plan returns the points of the next generation.
 func (w *swarm) plan(ctx context.Context) ([][]event.Time, error) {
-	if n := w.state.Runs; n < len(w.First) {
+	if n := w.state.Tried; w.onGrid() {
 		return w.First[n:min(n+generation, len(w.First))], nil
 	}
 	return w.generate(ctx)
@@ -206,7 +214,7 @@ func (w *swarm) plan(ctx context.Context) ([][]event.Time, error) {
 
 func (w *swarm) found() Found {
 	st := &w.state
-	f := Found{Runs: st.Runs, Tried: min(st.Runs, len(w.First)), Of: len(w.First), Improved: slices.Clone(st.Improved), Again: st.Again}
+	f := Found{Runs: st.Runs, Tried: st.Tried, Of: len(w.First), GridBest: st.GridBest, Improved: slices.Clone(st.Improved), Again: st.Again}
 	if st.Best != nil {
 		f.Measured, f.At = Measured{st.Best.Value, st.Best.When}, slices.Clone(st.Best.At)
 	}

@@ -15,8 +15,11 @@ type State struct {
 	First int    `json:"first"`
 	Seed  uint64 `json:"seed"`
 
-	Generation int           `json:"generation"` // how many are done, those of First too
+	Generation int           `json:"generation"` // how many are done
 	Runs       int           `json:"runs"`
+	Tried      int           `json:"tried"`     // points of First
+	TriedBy    int           `json:"tried_by"`  // the run that tried the last of them, 0: none yet
+	GridBest   int64         `json:"grid_best"` // the largest value of them
 	Best       *Point        `json:"best"`
 	Improved   []Improvement `json:"improved"`
 	Again      int           `json:"again"`
@@ -66,7 +69,10 @@ func (s *State) best() int64 {
 }
 
 // take enters one run.
-func (s *State) take(at []event.Time, m Measured) {
+func (s *State) take(at []event.Time, m Measured, grid bool) {
+	if grid && (s.Tried == 0 && s.Runs == 0 || m.Value > s.GridBest) {
+		s.GridBest = m.Value
+	}
 	s.Runs++
 	p := Point{At: slices.Clone(at), Value: m.Value, When: m.When}
 	switch {
@@ -96,10 +102,15 @@ func (s *State) take(at []event.Time, m Measured) {
 
 // endGeneration scatters a swarm that has got stuck: the best point is kept in Best only. It
 // is not stuck as long as its best point has steps that are likely to matter.
-func (s *State) endGeneration() {
+func (s *State) endGeneration(grid bool, runs int) {
 	s.Generation++
-	if s.Runs <= s.First {
-		s.Fresh = s.Generation // there is no swarm yet
+	if grid {
+		if s.Tried += runs; s.Tried == s.First {
+			s.TriedBy = s.Runs
+		}
+	}
+	if s.Tried < s.First {
+		s.Fresh = s.Generation
 		return
 	}
 	if s.Generation-s.Fresh <= patience || len(s.Elite) > 0 && s.Elite[0].Asked < len(s.Elite[0].near) {

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -67,8 +68,8 @@ func (p *Plan) ArrivalChanges(list []Arrival) []string {
 		if a.Delay >= 0 {
 			c.Values = append(c.Values, Value{"delay", spanText(a.Delay)})
 		}
-		if text := laterText(a.Later); text != "" {
-			c.Values = append(c.Values, Value{"later", text})
+		if a.Later != nil {
+			c.Values = append(c.Values, Value{"later", cmp.Or(laterText(a.Later), "1:0us")})
 		}
 		if len(c.Values) > 0 {
 			changes = append(changes, c.String())

@@ -46,6 +46,7 @@ func Build(f *rtapp.File) (*Plan, error) {
 		p.Load.Barriers = append(p.Load.Barriers, workload.Barrier{Parties: b.barrier(name), PI: f.Global.PIEnabled})
 	}
 	if w := f.Whylate; w != nil {
+		p.Always = w.Changes
 		for _, text := range w.Changes {
 			if err := p.Change(text); err != nil {
 				return nil, fmt.Errorf("%s: whylate: %w", f.Name, err)

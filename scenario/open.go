@@ -29,7 +29,7 @@ const mostBytes = 16 << 20
 // that of a template, it is the template's.
 func Open(name string, o Options) (*Plan, error) {
 	text, err := load(name, o.Stdin)
-	if errors.Is(err, fs.ErrNotExist) && isTemplate(name) {
+	if errors.Is(err, fs.ErrNotExist) && IsTemplate(name) {
 		return FromTemplate(name, o.Args)
 	}
 	if err != nil {
@@ -54,7 +54,8 @@ func load(name string, stdin io.Reader) ([]byte, error) {
 	return text, errors.Join(err, f.Close())
 }
 
-func isTemplate(name string) bool {
+// IsTemplate reports whether name is that of a load that needs no file.
+func IsTemplate(name string) bool {
 	for i := range templates {
 		if templates[i].Name == name {
 			return true
@@ -89,4 +90,11 @@ func Read(name string, text []byte, o Options) (*Plan, error) {
 		p.Notes = event.Diagnose(p.Notes, "scenario", 1, w.String())
 	}
 	return p, nil
+}
+
+// Amend returns the text of a scenario that always makes the changes, in the place of those that
+// it made, with the table of costs called costs, where that is not "". Everything else stays as
+// it is. Errors are those of a text that is no scenario.
+func Amend(name string, text []byte, changes []string, costs string, workgen bool) ([]byte, error) {
+	return rtapp.Amend(name, text, rtapp.Amendment{Changes: changes, CostTable: costs}, rtapp.Options{Workgen: workgen})
 }

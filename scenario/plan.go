@@ -26,6 +26,8 @@ type Plan struct {
 	// Values are settings in the order in which they are made; a later one wins.
 	Values []Value
 	Load   workload.Spec
+	// Always are the changes that the file makes itself; the plan has them.
+	Always []string
 	// Variants are lists of changes that the file names.
 	Variants []Variant
 	// Notes are what the file says and the model reads otherwise.

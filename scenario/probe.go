@@ -39,6 +39,9 @@ type Probe struct {
 // Now is the time of the run, for who is called by it.
 func (p *Probe) Now() event.Time { return p.m.Now() }
 
+// Name resolves a name of the run.
+func (p *Probe) Name(n event.Name) string { return p.m.Names.String(n) }
+
 // Begun is when the last thread came to its first sleep, or to its end; NoTime: not yet.
 func (p *Probe) Begun() event.Time {
 	if p.run == nil {

@@ -136,6 +136,7 @@ func (p *thread) timer(op *Op, t *timer) (machine.Step, bool) {
 		p.loop.WakeupLatency = 0
 		p.quiet = true
 		p.releaseAt(t.next)
+		p.slackOfJob = 0 // no timer was set
 		return proceed, true
 	}
 	p.releaseAt(t.next)

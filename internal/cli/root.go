@@ -49,6 +49,7 @@ func newRoot(std *streams) *cobra.Command {
 		newRecord(std),
 		newRun(std),
 		newCase(std),
+		newWorst(std),
 		newGate(std),
 		newReplay(std),
 		newWhatif(std),

@@ -2,6 +2,7 @@ package rtapp
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -37,12 +38,11 @@ func Amend(name string, text []byte, a Amendment, o Options) ([]byte, error) {
 		e.put(w, "changes", lines(a.Changes))
 		return e.apply(w), nil
 	}
-	members := []string{}
+	body := `"changes": ` + lines(a.Changes)
 	if a.CostTable != "" {
-		members = append(members, "\t\t\"cost_table\": "+encoded(a.CostTable))
+		body = `"cost_table": ` + encoded(a.CostTable) + ", " + body
 	}
-	members = append(members, "\t\t\"changes\": "+lines(a.Changes))
-	e.put(&tree, "whylate", "{\n"+strings.Join(members, ",\n")+"\n\t}")
+	e.put(&tree, "whylate", "{"+body+"}")
 	return e.apply(&tree), nil
 }
 
@@ -74,15 +74,21 @@ func (e *editor) put(v *value, key, to string) {
 		e.edits = append(e.edits, edit{old.off, old.end, to})
 		return
 	}
-	e.more = append(e.more, "\n\t"+encoded(key)+": "+to)
+	e.more = append(e.more, encoded(key)+": "+to)
 }
 
 // apply makes the edits; new members are those of v.
 func (e *editor) apply(v *value) []byte {
 	if len(e.more) > 0 {
-		text := strings.Join(e.more, ",")
+		// As the first member of v is set, so are those in front of it.
+		space := e.text[v.off+1:]
+		space = space[:len(space)-len(strings.TrimLeft(space, " \t\r\n"))]
+		text := space + strings.Join(e.more, ","+cmp.Or(space, " "))
 		if len(v.list) > 0 {
 			text += ","
+			if space == "" {
+				text += " "
+			}
 		}
 		e.edits = append(e.edits, edit{v.off + 1, v.off + 1, text})
 	}
@@ -98,17 +104,13 @@ func (e *editor) apply(v *value) []byte {
 	return out.Bytes()
 }
 
-// lines is an array of strings, one in a line.
+// lines is an array of strings.
 func lines(texts []string) string {
-	if len(texts) == 0 {
-		return "[]"
-	}
-	const indent = "\n\t\t"
 	list := make([]string, 0, len(texts))
 	for _, t := range texts {
-		list = append(list, indent+"\t"+encoded(t))
+		list = append(list, encoded(t))
 	}
-	return "[" + strings.Join(list, ",") + indent + "]"
+	return "[" + strings.Join(list, ", ") + "]"
 }
 
 // encoded is a string as JSON has it, readable where it may be.

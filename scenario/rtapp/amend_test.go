@@ -10,12 +10,13 @@ import (
 )
 
 func TestAmend(t *testing.T) {
+	const changes = `"changes": ["task=\"a b\" prio=1", "cpus=2"]`
 	for _, c := range []struct{ in, want string }{
-		{`{"tasks":{"a":{"run":1}}}`, "{\n\t\"whylate\": {\n\t\t\"cost_table\": \"zero\",\n\t\t\"changes\": [\n\t\t\t\"task=\\\"a b\\\" prio=1\",\n\t\t\t\"cpus=2\"\n\t\t]\n\t},\"tasks\":{\"a\":{\"run\":1}}}"},
-		{`{"tasks":{"a":{"run":1}}, /* { */ "whylate" : {} } x`,
-			"{\"tasks\":{\"a\":{\"run\":1}}, /* { */ \"whylate\" : {\n\t\"cost_table\": \"zero\",\n\t\"changes\": [\n\t\t\t\"task=\\\"a b\\\" prio=1\",\n\t\t\t\"cpus=2\"\n\t\t]} } x"},
-		{`{"tasks":{},"whylate":{"seed":1, "changes": ["cpus=9",], "cost_table":'qemu'} }`,
-			"{\"tasks\":{},\"whylate\":{\"seed\":1, \"changes\": [\n\t\t\t\"task=\\\"a b\\\" prio=1\",\n\t\t\t\"cpus=2\"\n\t\t], \"cost_table\":\"zero\"} }"},
+		{`{"tasks":{"a":{"run":1}}}`, `{"whylate": {"cost_table": "zero", ` + changes + `}, "tasks":{"a":{"run":1}}}`},
+		{"{\n  \"tasks\":{}}", "{\n  \"whylate\": {\"cost_table\": \"zero\", " + changes + "},\n  \"tasks\":{}}"},
+		{`{"tasks":{"a":{"run":1}}, /* { */ "whylate" : {} } x`, `{"tasks":{"a":{"run":1}}, /* { */ "whylate" : {"cost_table": "zero", ` + changes + `} } x`},
+		{"{\"tasks\":{},\"whylate\": {\n    \"seed\":1}}", "{\"tasks\":{},\"whylate\": {\n    \"cost_table\": \"zero\",\n    " + changes + ",\n    \"seed\":1}}"},
+		{`{"tasks":{},"whylate":{"seed":1, "changes": ["cpus=9",], "cost_table":'qemu'} }`, `{"tasks":{},"whylate":{"seed":1, ` + changes + `, "cost_table":"zero"} }`},
 	} {
 		got, err := Amend("x.json", []byte(c.in), Amendment{Changes: []string{`task="a b" prio=1`, "cpus=2"}, CostTable: "zero"}, Options{})
 		if err != nil {
