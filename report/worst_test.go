@@ -17,9 +17,9 @@ func TestWorst(t *testing.T) {
 		WaitsNS: wait.LatenessNS, SlackNS: 50_000, BlockedNS: 3_000_000, OwnNS: 803_200, Waits: []result.Late{wait}, Input: machine().Input,
 		Blocked:  []result.Blocked{{Comm: "lo-3", PID: 1004, Prio: 19, NS: 2_000_000, Woke: true}, {Comm: "hi-0", PID: 1001, Prio: 9, NS: 900_000}},
 		Arrivals: result.Arrivals{Changes: []string{"arrivals=ctl delay=1003.750us later=3:20us", "arrivals=lo delay=7us"}, ReleasesNS: []int64{601_003_750, 621_011_400}, Others: []result.OtherRelease{{Comm: "hi-0", PID: 1001, FromNS: 1_996_300}, {Comm: "lo-3", PID: 1004, FromNS: -1_003_800}}},
-		Search: result.ArrivalSearch{Vary: "arrivals", Seed: 1, Budget: 6117, Runs: 6117, Proven: true, Grid: 4078, GridTried: 4078, GridWorstNS: 3_000_000, Instants: 997, ResolutionNS: 100_000, FoundRun: 836, Again: 262},
-		Theory: result.ArrivalTheory{BoundNS: at(20_000_000), GapNS: at(20_000_000 - wait.LatenessNS - 3_853_200), Why: "response-time analysis"},
-		Replay: "whylate run load.json --change 'arrivals=ctl delay=1003.750us later=3:20us'"}
+		Search:   result.ArrivalSearch{Vary: "arrivals", Seed: 1, Budget: 6117, Runs: 6117, Proven: true, Grid: 4078, GridTried: 4078, GridWorstNS: 3_000_000, Instants: 997, ResolutionNS: 100_000, FoundRun: 836, Again: 262},
+		Theory:   result.ArrivalTheory{BoundNS: at(20_000_000), GapNS: at(20_000_000 - wait.LatenessNS - 3_853_200), Why: "response-time analysis"},
+		Replay:   "whylate run load.json --change 'arrivals=ctl delay=1003.750us later=3:20us'"}
 	proven := *full
 	proven.Theory.GapNS = at(0)
 	grid := *full
