@@ -176,14 +176,18 @@ func (w *witness) explain(ctx context.Context, at []event.Time, what What) error
 		}
 	}
 	r.Open = job.Done == event.NoTime && (what == Response || w.seen.OnCPU == event.NoTime)
+	due := min(job.Expires, end)
+	if w.seen.Woken != event.NoTime {
+		due = min(due, w.seen.Woken)
+	}
+	if len(r.Waits) > 0 && what != Wait && event.Time(x.Input.StartNS+r.Waits[0].WokenNS) == w.seen.Woken {
+		l := &r.Waits[0]
+		r.WakeNS = max(int64(w.seen.Woken-due)-(l.LatenessNS-l.WaitNS), 0)
+	}
 	if what == Response {
-		due := min(job.Expires, end)
-		if w.seen.Woken != event.NoTime {
-			due = min(due, w.seen.Woken)
-		}
-		r.SlackNS, r.OwnNS = int64(due-job.Released), int64(w.ran)
 		r.Blocked = append(r.Blocked, w.blocked.list...)
-		r.BlockedNS = r.WorstNS - r.WaitsNS - r.SlackNS - r.OwnNS
+		r.SlackNS, r.OwnNS = int64(due-job.Released), int64(w.ran)
+		r.BlockedNS = r.WorstNS - r.WaitsNS - r.WakeNS - r.SlackNS - r.OwnNS
 	}
 	return nil
 }

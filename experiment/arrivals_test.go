@@ -74,7 +74,7 @@ func TestTheStorySumsToTheWorst(t *testing.T) {
 		if s.WorstNS != int64(seen.Value) {
 			t.Fatalf("story of %d ns, measured %d", s.WorstNS, seen.Value)
 		}
-		sum := s.WaitsNS
+		sum := s.WaitsNS + s.WakeNS
 		if what == experiment.Response {
 			sum += s.SlackNS + s.BlockedNS + s.OwnNS
 			for _, b := range s.Blocked {
@@ -86,6 +86,9 @@ func TestTheStorySumsToTheWorst(t *testing.T) {
 		}
 		if sum != s.WorstNS || s.SlackNS < 0 || s.OwnNS < 0 || s.BlockedNS < 0 || s.BlockedNS != 0 && !s.Open {
 			t.Fatalf("%s of %s: waits %d, slack %d, blocked %d more than who ran, own %d: together %d of %d", what, task, s.WaitsNS, s.SlackNS, s.BlockedNS, s.OwnNS, sum, s.WorstNS)
+		}
+		if s.WakeNS > 10_000 {
+			t.Fatalf("%s of %s: the events do not tell %d ns of a late wake", what, task, s.WakeNS)
 		}
 		if s.SlackNS > 0 {
 			slack++

@@ -83,6 +83,9 @@ func (p *printer) worstParts(r *result.WorstCase) {
 		}
 		rows = append(rows, []string{p.amount(s.ns), p.who(s.Comm, s.PID, s.Prio), kind, escape(s.Detail)})
 	}
+	if r.WakeNS != 0 {
+		rows = append(rows, []string{p.amount(r.WakeNS), "–", KindWord("late_wakeup"), "from the expiry of its timer, as the model knows; its events do not tell"})
+	}
 	rest := r.BlockedNS
 	for i := range r.Blocked {
 		b := &r.Blocked[i]

@@ -20,10 +20,12 @@ type WorstCase struct {
 	// Open: it had not ended when the run did, so it is at least that.
 	Open bool     `json:"open"`
 	Job  WorstJob `json:"job"`
-	// The parts of WorstNS: the latenesses of its waits, the slack of its timer, what it was
-	// asleep for others (a lock), and what it ran itself. They sum to it. Of a lateness or a
-	// wait there is one wait and nothing else.
+	// The parts of WorstNS: the latenesses of its waits, what passed from the expiry of its
+	// timer to its wake where the events do not tell that (else it is part of the first wait),
+	// the slack of its timer, what it was asleep for others (a lock), and what it ran itself.
+	// They sum to it. Of a lateness and a wait there is one wait and none of the last three.
 	WaitsNS   int64  `json:"waits_ns"`
+	WakeNS    int64  `json:"late_wakeup_ns"`
 	SlackNS   int64  `json:"slack_ns"`
 	BlockedNS int64  `json:"blocked_ns"`
 	OwnNS     int64  `json:"own_ns"`
