@@ -63,7 +63,7 @@ type Watcher interface {
 // MachineWatcher is a Watcher that also counts what leaves no events.
 type MachineWatcher interface {
 	Watcher
-	// Machine is called before anything runs. The machine must not be changed.
+	// Machine is called before anything runs. What the machine does must not be changed.
 	Machine(*machine.Machine)
 }
 

@@ -26,6 +26,7 @@ type Costs struct {
 	// Instruction is what one instruction takes of the work in the fair class that Instructions
 	// counts, in ns; 0: that is in the others.
 	Instruction event.Time
+	CoSwitch    event.Time // from Linux to the co-kernel or back; Config.CoKernel
 	Search      event.Time // each CPU or task that is looked at on the way
 }
 
@@ -33,7 +34,7 @@ type Costs struct {
 // in round figures: a few microseconds from a timer to the thread. They are no
 // measurement; who needs his own machine's measures them.
 func TypicalCosts() Costs {
-	return Costs{Switch: 900, IPI: 700, Wake: 500, IRQ: 600, IdleExit: 1000, Tick: 1200, Pick: 200, Enqueue: 150, Dequeue: 150, Migrate: 400, Search: 20}
+	return Costs{Switch: 900, IPI: 700, Wake: 500, IRQ: 600, IdleExit: 1000, Tick: 1200, Pick: 200, Enqueue: 150, Dequeue: 150, Migrate: 400, Search: 20, CoSwitch: 900}
 }
 
 // price is what the scheduler's work costs.
@@ -44,15 +45,16 @@ func (k *Costs) price(w *sched.Work) event.Time {
 
 // charge lets c pay for what the scheduler did there.
 func (m *Machine) charge(c event.CPU, w *sched.Work) {
-	if c < 0 {
+	if c < 0 || m.cpus[c].co.active {
 		return
 	}
 	cp := &m.cpus[c]
-	cp.putPrevs.count(w)
+	if m.now >= m.countFrom {
+		cp.putPrevs.count(w)
+		cp.scheduler += m.cfg.Costs.price(w)
+	}
 	if !m.free {
-		ns := m.cfg.Costs.price(w)
-		cp.scheduler += ns
-		m.spend(c, ns)
+		m.spend(c, m.cfg.Costs.price(w))
 	}
 }
 

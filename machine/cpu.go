@@ -19,11 +19,12 @@ type cpu struct {
 	late     []engine.Item // those
 	handAt   event.Time    // until when a wake is on its way to the switch; Config.HandOver
 	stolen   event.Time    // until when the hypervisor has it
-	own      LayerKind     // what the own work is for
-	soft     *softirqs     // nil: there never were any
-	timers   []*timer      // armed hrtimers that expire in interrupts, by expiry
-	laters   []*timer      // those that expire in softirqs
-	tickAt   event.Time    // when it ticks next, if it does
+	co       coKernel
+	own      LayerKind  // what the own work is for
+	soft     *softirqs  // nil: there never were any
+	timers   []*timer   // armed hrtimers that expire in interrupts, by expiry
+	laters   []*timer   // those that expire in softirqs
+	tickAt   event.Time // when it ticks next, if it does
 	ticks    bool
 	idle     int           // one more than the number of the idle state that it is in
 	leaving  bool          // on its way out of that
@@ -53,6 +54,20 @@ func (m *Machine) advance(c event.CPU) {
 			m.awaitReady(c)
 			return
 		}
+		if m.cfg.CoKernel && m.Sched.NeedResched(c) && m.Sched.WantsRT(c) {
+			m.enterCo(c)
+			if th, _ := m.Sched.Curr(c).Data.(*Thread); th != nil && th.begun {
+				th.begun = false // it has said what it does
+				m.execute(c, th)
+			} else {
+				m.schedule(c, true)
+			}
+			continue
+		}
+		if cp.co.active && m.Sched.Curr(c).Rank() != sched.RankRT {
+			m.leaveCo(c) // who was woken runs elsewhere
+			continue
+		}
 		if cp.inHandler() {
 			m.workedOn(c)
 			continue
@@ -66,13 +81,13 @@ func (m *Machine) advance(c event.CPU) {
 			m.serveFirst(c)
 			continue
 		}
-		if s := cp.script; s != nil && s.inSoftirq() {
+		if s := cp.script; s != nil && s.inSoftirq() && !cp.co.active {
 			if m.scriptedSoftirqs(c, s) {
 				return
 			}
 			continue
 		}
-		if s := cp.soft; s != nil {
+		if s := cp.soft; s != nil && !cp.co.active {
 			if more, busy := m.exitIRQ(c, s); busy {
 				return
 			} else if more {
@@ -182,7 +197,11 @@ func (m *Machine) schedule(c event.CPU, preempt bool) {
 	if m.Sched.Curr(c) != before {
 		m.pause(c)
 	}
-	m.charge(c, &w)
+	if m.cpus[c].co.active {
+		m.coSwitched(c, before)
+	} else {
+		m.charge(c, &w)
+	}
 	m.tell(probeScheduleExit, c)
 }
 

@@ -10,7 +10,7 @@ import (
 // of about the same size. The pieces of what no kernel has are estimates.
 const (
 	putPrevIdle   = 2   // put_prev_task_idle()
-	putPrevOther  = 104 // put_prev_task_rt()
+	putPrevOther  = 54  // put_prev_task_rt(), with update_curr_rt()
 	putPrevFair   = 23  // put_prev_task_fair(), what is done once
 	putPrevEntity = 160 // put_prev_entity(), with update_load_avg() that finds nothing to do
 	setNextEntity = 182 // pick_next_entity() and set_next_entity(), likewise
@@ -67,6 +67,9 @@ type PutPrevs struct {
 
 // PutPrevs returns what was counted on c so far.
 func (m *Machine) PutPrevs(c event.CPU) PutPrevs { return m.cpus[c].putPrevs }
+
+// CountFrom lets PutPrevs and SchedulerTime count what is done from at on only.
+func (m *Machine) CountFrom(at event.Time) { m.countFrom = at }
 
 // SchedulerTime is how long c was at the scheduler's work so far, in ns.
 func (m *Machine) SchedulerTime(c event.CPU) event.Time { return m.cpus[c].scheduler }

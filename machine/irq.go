@@ -19,6 +19,10 @@ func (m *Machine) interrupt(it engine.Item) {
 	if m.hold(c, &it) {
 		return
 	}
+	if m.cfg.CoKernel && m.forCoKernel(c, &it) {
+		m.coInterrupt(c, it)
+		return
+	}
 	cp := &m.cpus[c]
 	if it.What == itemSleep && cp.soft != nil && cp.soft.sleepers && m.inSoftirq(&it) {
 		return // the softirq that is on its way sees to it, so the timer was not programmed
@@ -49,7 +53,7 @@ func (m *Machine) target(it *engine.Item) event.CPU {
 
 // irqsOn reports whether a CPU would serve an interrupt now.
 func (m *Machine) irqsOn(cp *cpu) bool {
-	return cp.busy <= m.now && !cp.inHandler() && !cp.held && (cp.running == nil || cp.running.mode != IRQsOff)
+	return !cp.co.active && cp.busy <= m.now && !cp.inHandler() && !cp.held && (cp.running == nil || cp.running.mode != IRQsOff)
 }
 
 // serveFirst serves the interrupt that waits longest, once its entry is paid for. Timers

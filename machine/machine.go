@@ -40,6 +40,9 @@ type Config struct {
 	// IdleStates are what an idle CPU may enter, from the lightest to the deepest; none: idle
 	// is one state, and leaving it costs Costs.IdleExit.
 	IdleStates []IdleState
+	// CoKernel: real-time tasks are run by a kernel of their own, and Linux only while they do
+	// not want the CPU. No Linux has it.
+	CoKernel bool
 	// Steals are times in which a hypervisor runs something else.
 	Steals []Steal
 	// TickEvents: the timers of the tick and of hrtick leave hrtimer events, as in a kernel.
@@ -84,6 +87,7 @@ const (
 	itemCall                    // Arg: index in calls
 	itemSoftirq                 // Arg: CPU. The softirq in interrupt context is done.
 	itemScript                  // Arg: CPU. A piece of a scripted softirq is done.
+	itemCo                      // Arg: thread and turn. The co-kernel's timer, its interrupt entered.
 	itemSteal                   // Arg: steal and CPU. The hypervisor takes it away.
 	itemArrival                 // Arg: line. An interrupt that comes by itself.
 	itemRaise                   // Arg: device. It raises its interrupt.
@@ -116,28 +120,29 @@ type Machine struct {
 	Sched *sched.Sched
 	Names *event.Names
 
-	cfg     Config
-	free    bool // the machine's own work takes no time
-	queue   engine.Queue
-	now     event.Time
-	still   int // things that have happened since the clock last moved
-	cpus    []cpu
-	threads []*Thread // by id; nil once they are gone
-	freeIDs []int
-	lines   []*Line
-	steals  []*engine.Stream // of each steal and CPU
-	devices []*Device
-	calls   []call
-	freeC   []int
-	sink    func(*event.Event)
-	asked   []event.CPU // CPUs that should look what to do, from next on
-	next    int
-	irq     event.CPU // the CPU in interrupt context, NoCPU: none
-	err     error
-	nextPID event.PID
-	words   words
-	turn    uint32      // of the newest start of a timer
-	ev      event.Event // that the machine's own tracepoints fill in turn
+	cfg       Config
+	free      bool // the machine's own work takes no time
+	queue     engine.Queue
+	now       event.Time
+	still     int // things that have happened since the clock last moved
+	cpus      []cpu
+	threads   []*Thread // by id; nil once they are gone
+	freeIDs   []int
+	lines     []*Line
+	steals    []*engine.Stream // of each steal and CPU
+	devices   []*Device
+	calls     []call
+	freeC     []int
+	sink      func(*event.Event)
+	asked     []event.CPU // CPUs that should look what to do, from next on
+	next      int
+	irq       event.CPU // the CPU in interrupt context, NoCPU: none
+	err       error
+	countFrom event.Time // of PutPrevs
+	nextPID   event.PID
+	words     words
+	turn      uint32      // of the newest start of a timer
+	ev        event.Event // that the machine's own tracepoints fill in turn
 
 	expires  bool        // the function of a timer of a group runs
 	expiring sched.Timer // which one
@@ -161,6 +166,7 @@ func New(cfg Config, names *event.Names, sink func(*event.Event)) *Machine {
 		cfg.Sched.TimerResolution = cfg.Sched.Tick
 	}
 	cfg.Sched.Quiet = sink == nil
+	cfg.Sched.CoKernel = cfg.CoKernel
 	m := &Machine{cfg: cfg, free: cfg.Costs == Costs{}, Names: names, sink: sink, cpus: make([]cpu, cfg.Sched.CPUs),
 		irq: event.NoCPU, nextPID: 1, words: newWords(names, &cfg)}
 	m.Sched = sched.New(cfg.Sched, m, names)
@@ -268,6 +274,8 @@ func (m *Machine) handle(it engine.Item) {
 		m.softirqDone(event.CPU(it.Arg))
 	case itemScript:
 		m.scriptedDone(event.CPU(it.Arg))
+	case itemCo:
+		m.coTimer(it)
 	case itemSteal:
 		m.steal(event.CPU(it.Arg&(1<<32-1)), int(it.Arg>>32))
 	case itemArrival:

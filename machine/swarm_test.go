@@ -116,6 +116,7 @@ func newSwarm(seed uint64, sink func(*event.Event)) (*swarm, plan) {
 		k.BandwidthSlice = event.Time(1+r.IntN(5000)) * us
 	}
 	p.cfg.Sched.Fair.DeferPutPrev = sched.DeferPutPrev(seed / 5 % 3)
+	p.cfg.CoKernel = seed%8 == 7
 	s := &swarm{r: r, free: p.cfg.Costs == machine.Costs{}, pinning: p.pinning, kept: map[event.CPU]bool{}, donor: map[*sched.Task]*sched.Task{}}
 	s.mon = newMonitor(s.free)
 	s.m = machine.New(p.cfg, event.NewNames(), func(ev *event.Event) {

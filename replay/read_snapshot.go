@@ -16,7 +16,7 @@ var preemptModels = map[string]kernel.Preempt{"none": kernel.PreemptNone, "volun
 	"full": kernel.PreemptFull, "rt": kernel.PreemptRT}
 
 // elsewhere are settings that a load has fields for, or that need what it has not: control groups.
-var elsewhere = []string{"HZ", "preempt", "RT_GROUP_SCHED", "exit_normalize", "defer_put_prev"}
+var elsewhere = []string{"HZ", "preempt", "RT_GROUP_SCHED", "exit_normalize", "defer_put_prev", "co_kernel"}
 
 // settings takes over what the snapshot knows of the kernel's settings and features. What the model
 // does not know, or its kernel would refuse, is left out and counted.

@@ -119,7 +119,7 @@ func (c *Costs) named() []namedCost {
 	m, k := &c.Machine, &c.Kernel
 	return []namedCost{
 		{"switch", &m.Switch}, {"ipi", &m.IPI}, {"wake", &m.Wake}, {"irq", &m.IRQ}, {"idle_exit", &m.IdleExit},
-		{"tick", &m.Tick}, {"pick", &m.Pick}, {"enqueue", &m.Enqueue}, {"dequeue", &m.Dequeue}, {"migrate", &m.Migrate}, {"search", &m.Search}, {"instruction", &m.Instruction},
+		{"tick", &m.Tick}, {"pick", &m.Pick}, {"enqueue", &m.Enqueue}, {"dequeue", &m.Dequeue}, {"migrate", &m.Migrate}, {"search", &m.Search}, {"instruction", &m.Instruction}, {"co_switch", &m.CoSwitch},
 		{"op", &c.Op}, {"timer_slack", &c.Slack},
 		{"exit", &k.Exit}, {"exit_mm", &k.ExitMM}, {"exit_vma", &k.ExitVMA}, {"exit_page", &k.ExitPage}, {"exit_free", &k.ExitFree}, {"exit_drain", &k.ExitDrain},
 		{"core_mb", &k.CoreMB}, {"page_fault", &k.Fault}, {"touch", &k.Touch}, {"fork", &k.Fork}, {"exec", &k.Exec}, {"futex", &k.Futex},

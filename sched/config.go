@@ -91,6 +91,10 @@ type Config struct {
 	// StatNoVruntime: sched_stat_runtime has no vruntime (from 6.8 on).
 	StatNoVruntime bool
 
+	// CoKernel: real-time tasks belong to another kernel. A fair task that they interrupt stays the
+	// current one for Linux, and is it again without any choice.
+	CoKernel bool
+
 	// Quiet: nobody listens, so events are not even made.
 	Quiet bool
 }

@@ -1,6 +1,10 @@
 package sched
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/whylate/whylate/event"
+)
 
 // This file puts off put_prev_task() of a fair task that a real-time one preempts
 // (FairConfig.DeferPutPrev), as was proposed in 2017. No kernel does so.
@@ -14,7 +18,7 @@ import "fmt"
 // prev is the current task and about to leave.
 func (s *Sched) deferPutPrev(rq *RQ, prev *Task) bool {
 	switch {
-	case s.cfg.Fair.DeferPutPrev == DeferOff, s.follow != nil:
+	case s.cfg.Fair.DeferPutPrev == DeferOff && !s.cfg.CoKernel, s.follow != nil:
 		return false
 	case prev.class != fairClass, !prev.se.onRQ, prev.se.delayed:
 		return false
@@ -55,6 +59,24 @@ func (s *Sched) putAside(rq *RQ) {
 			se.execStart += since
 		}
 	}
+}
+
+// resume returns the task that was current for Linux when the co-kernel took the CPU, nil where
+// that is over otherwise, and makes it current again.
+func (s *Sched) resume(rq *RQ) *Task {
+	p := rq.deferred
+	if p == nil || !s.cfg.CoKernel || rq.rt.queued || rq.dl.nrRunning > 0 || rq.stop != nil && rq.stop.onRQ {
+		return nil
+	}
+	rq.deferred = nil
+	return p
+}
+
+// WantsRT reports whether a real-time task of c is to run next and another task, of a class
+// below, is current.
+func (s *Sched) WantsRT(c event.CPU) bool {
+	rq := s.rqs[c]
+	return rq.rt.queued && rq.curr.class > rtClass && rq.dl.nrRunning == 0 && (rq.stop == nil || !rq.stop.onRQ)
 }
 
 // checkDeferred looks whether who is current in the queues of fair tasks is the task that runs,

@@ -67,6 +67,9 @@ func (s *Sched) pickNextTask(rq *RQ, prev *Task) *Task {
 	if put && !s.deferPutPrev(rq, prev) {
 		s.putPrevTask(rq, prev)
 	}
+	if next := s.resume(rq); next != nil {
+		return next
+	}
 	inFront := s.work.FairWork.less(&before)
 	next := s.firstRunnable(rq, prev)
 	if next == nil && s.newidleBalance(rq) {
@@ -86,9 +89,11 @@ func (s *Sched) pickNextTask(rq *RQ, prev *Task) *Task {
 		s.switchFair(rq, prev, next)
 		return next
 	}
-	if !put && !s.deferPutPrev(rq, prev) {
+	if !put {
 		before = s.work.FairWork
-		s.putPrevTask(rq, prev)
+		if !s.deferPutPrev(rq, prev) {
+			s.putPrevTask(rq, prev)
+		}
 		inFront = s.work.FairWork.less(&before)
 	}
 	if next.class == rtClass {
