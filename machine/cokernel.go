@@ -92,6 +92,25 @@ func (m *Machine) coTimer(it engine.Item) {
 	m.ask(c)
 }
 
+// advanceCo lets c change sides where it should, and reports whether it did.
+func (m *Machine) advanceCo(c event.CPU) bool {
+	switch {
+	case m.Sched.NeedResched(c) && m.Sched.WantsRT(c):
+		m.enterCo(c)
+		if th, _ := m.Sched.Curr(c).Data.(*Thread); th != nil && th.begun {
+			th.begun = false // it has said what it does
+			m.execute(c, th)
+		} else {
+			m.schedule(c, true)
+		}
+		return true
+	case m.cpus[c].co.active && m.Sched.Curr(c).Rank() != sched.RankRT:
+		m.leaveCo(c) // who was woken runs elsewhere
+		return true
+	}
+	return false
+}
+
 // enterCo lays aside what c does for Linux.
 func (m *Machine) enterCo(c event.CPU) {
 	m.pause(c)

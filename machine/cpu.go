@@ -50,34 +50,20 @@ type cpu struct {
 func (m *Machine) advance(c event.CPU) {
 	cp := &m.cpus[c]
 	for steps := 0; m.err == nil; steps++ {
-		if cp.busy > m.now {
+		switch {
+		case cp.busy > m.now:
 			m.awaitReady(c)
 			return
-		}
-		if m.cfg.CoKernel && m.Sched.NeedResched(c) && m.Sched.WantsRT(c) {
-			m.enterCo(c)
-			if th, _ := m.Sched.Curr(c).Data.(*Thread); th != nil && th.begun {
-				th.begun = false // it has said what it does
-				m.execute(c, th)
-			} else {
-				m.schedule(c, true)
-			}
+		case m.cfg.CoKernel && m.advanceCo(c):
 			continue
-		}
-		if cp.co.active && m.Sched.Curr(c).Rank() != sched.RankRT {
-			m.leaveCo(c) // who was woken runs elsewhere
-			continue
-		}
-		if cp.inHandler() {
+		case cp.inHandler():
 			m.workedOn(c)
 			continue
-		}
-		if cp.held {
+		case cp.held:
 			cp.held = false
 			m.goOn(c, m.Sched.Curr(c).Data.(*Thread))
 			return
-		}
-		if len(cp.irqs) > 0 && m.irqsOn(cp) {
+		case len(cp.irqs) > 0 && m.irqsOn(cp):
 			m.serveFirst(c)
 			continue
 		}
