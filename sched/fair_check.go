@@ -55,7 +55,8 @@ func (cfs *cfsRQ) check() (int, error) {
 		return tasks, fmt.Errorf("h_nr_delayed %d, in the queues %d", cfs.hNrDelayed, delayed)
 	}
 	for _, se := range []*schedEntity{cfs.next, cfs.last, cfs.skip} {
-		if se != nil && (se.cfsRQ != cfs || !se.onRQ) {
+		// Who yields is skipped in all queues above, also where a quota has just taken them out.
+		if se != nil && (se.cfsRQ != cfs || !se.onRQ && se != cfs.skip) {
 			return tasks, fmt.Errorf("a buddy of another queue, or on_rq %v", se.onRQ)
 		}
 	}
