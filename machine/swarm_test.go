@@ -103,6 +103,10 @@ func (s *swarm) addLines(n int) {
 	}
 }
 
+// eevdfFeatures are those of 6.12.
+var eevdfFeatures = sched.FeaturesOf(sched.PlaceLag, sched.PlaceDeadlineInitial, sched.PlaceRelDeadline, sched.RunToParity, sched.PreemptShort,
+	sched.PickBuddy, sched.DelayDequeue, sched.DelayZero, sched.WakeupPreemption)
+
 func newSwarm(seed uint64, sink func(*event.Event)) (*swarm, plan) {
 	r := rand.New(rand.NewPCG(seed, 99))
 	p := randomPlan(r)
@@ -114,6 +118,13 @@ func newSwarm(seed uint64, sink func(*event.Event)) (*swarm, plan) {
 		k := &p.cfg.Sched.Fair
 		k.QuotaBurst, k.QuotaSlicesExpire, k.QuotaTimersInterleave, k.TaskThrottle = true, r.IntN(3) == 0, r.IntN(2) == 0, r.IntN(3) == 0
 		k.BandwidthSlice = event.Time(1+r.IntN(5000)) * us
+		if r.IntN(2) == 0 {
+			// As in kernels, a choice that uses up the runtime of the fair server stands until the
+			// next tick.
+			p.cfg.Sched.FairServerPeriod, p.cfg.Sched.FairServerRuntime = 0, 0
+			k.EEVDF, k.CustomSlices, k.PickFirst, k.IdleByQueue = true, true, r.IntN(2) == 0, r.IntN(2) == 0
+			k.Features = eevdfFeatures
+		}
 	}
 	p.cfg.Sched.Fair.DeferPutPrev = sched.DeferPutPrev(seed / 5 % 3)
 	p.cfg.CoKernel = seed%8 == 7

@@ -43,6 +43,9 @@ func quotaConfig(r *rand.Rand, cpus int) machine.Config {
 	k := &cfg.Sched.Fair
 	k.QuotaBurst, k.QuotaTimersInterleave, k.QuotaTimerSeed = true, r.IntN(2) == 0, r.Uint64()
 	k.TaskThrottle = r.IntN(3) == 0
+	if k.EEVDF = r.IntN(2) == 0; k.EEVDF {
+		k.Features = eevdfFeatures
+	}
 	return cfg
 }
 
