@@ -99,7 +99,7 @@ func CompareVruntimes(src Input, o Options) (*Vruntimes, error) {
 
 // vruntimeNeeds are the kinds that are followed.
 var vruntimeNeeds = event.Kinds(event.SchedSwitch, event.SchedWaking, event.SchedWakeup, event.SchedWakeupNew, event.SchedProcessFork,
-	event.TaskNewtask, event.SchedProcessExit, event.SchedStatRuntime, event.HrtimerExpireEntry, event.SysEnter, event.SoftirqEntry, event.SoftirqExit, event.Other)
+	event.TaskNewtask, event.SchedProcessExit, event.SchedStatRuntime, event.HrtimerExpireEntry, event.HrtimerStart, event.SysEnter, event.SoftirqEntry, event.SoftirqExit, event.Other)
 
 func eachVruntimeEvent(src Input, f func(*event.Event)) error {
 	return eachEventOf(src, event.Options{Want: vruntimeNeeds, OtherText: true}, f)
@@ -130,6 +130,15 @@ type vruntimeFollower struct {
 	waking  event.Time
 	started bool
 	stamps  stamps
+	timers  []forcedTimer         // of quotas
+	owners  map[int64]sched.Timer // those that the trace showed, by address
+	expired []expiry              // not yet served
+}
+
+// expiry is a timer of a quota that has just expired.
+type expiry struct {
+	timer sched.Timer
+	at    event.Time
 }
 
 // birth is a new task.
@@ -170,7 +179,8 @@ type vruntimeTask struct {
 
 func newVruntimeFollower(src Input, first *firstSight, cfg sched.Config) *vruntimeFollower {
 	f := &vruntimeFollower{names: src.Names(), snap: first.snap, known: first.known, clock: event.NoTime,
-		tasks: map[event.PID]*vruntimeTask{}, groups: map[string]*vruntimeQueue{}, sighted: map[event.PID][]sighting{}, forks: map[int64]birth{}, waking: event.NoTime}
+		tasks: map[event.PID]*vruntimeTask{}, groups: map[string]*vruntimeQueue{}, sighted: map[event.PID][]sighting{}, forks: map[int64]birth{}, waking: event.NoTime,
+		owners: map[int64]sched.Timer{}}
 	cfg.DLBandwidth, cfg.RTRuntime = -1, -1
 	cfg.TTWUQueue, cfg.FairPlaced = false, false
 	cfg.Quiet = true
@@ -258,8 +268,6 @@ func (f *vruntimeFollower) Charge(_ event.CPU, _ *sched.Task, delta event.Time) 
 // Those that have not.
 
 func (f *vruntimeFollower) Resched(_, _ event.CPU, _ bool)          {}
-func (f *vruntimeFollower) SetTimer(sched.Timer, event.Time)        {}
-func (f *vruntimeFollower) CancelTimer(sched.Timer)                 {}
 func (f *vruntimeFollower) Kick(_, _ event.CPU)                     {}
 func (f *vruntimeFollower) KickWakeList(_, _ event.CPU)             {}
 func (f *vruntimeFollower) Stopper(event.CPU) *sched.Task           { return nil }

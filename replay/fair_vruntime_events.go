@@ -19,6 +19,9 @@ func (f *vruntimeFollower) push(ev *event.Event) {
 		f.clock = max(f.clock, ev.Time)
 	}
 	f.settle(ev.Time)
+	if len(f.expired) > 0 && ev.Kind != event.SchedStatRuntime && ev.Kind != event.HrtimerExpireEntry {
+		f.serve(true)
+	}
 	if ev.Flags&event.FlagsKnown != 0 && ev.Kind != event.Gap {
 		f.sched.ForceNeedResched(0, ev.Flags.Has(event.NeedResched))
 	}
@@ -43,6 +46,9 @@ func (f *vruntimeFollower) push(ev *event.Event) {
 		f.of(ev.Task, ev.TaskComm).exits = true
 	case event.HrtimerExpireEntry:
 		f.tick = f.tick || f.isTick(ev)
+		f.expire(ev)
+	case event.HrtimerStart:
+		f.own(ev)
 	case event.SysEnter:
 		f.entered(ev)
 	case event.Other:
@@ -122,6 +128,7 @@ func (f *vruntimeFollower) charged(ev *event.Event) {
 	if p.Rank() == sched.RankFair && ev.Arg2 != event.NoArg {
 		f.compare(ev, t)
 	}
+	f.serve(false)
 	if t.changing {
 		f.change(t)
 	}

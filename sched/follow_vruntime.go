@@ -88,3 +88,8 @@ func VirtualRun(delta event.Time, a Attr) int64 {
 	se := schedEntity{load: weightOf(&a)}
 	return calcDeltaFair(delta, &se)
 }
+
+// QuotaWaits reports whether queues of the group with that number (Timer.Group) are throttled.
+func (s *Sched) QuotaWaits(group int) bool {
+	return group > 0 && group <= len(s.groups) && len(s.groups[group-1].quota.throttled) > 0
+}
