@@ -48,7 +48,7 @@ func (f *vruntimeFollower) push(ev *event.Event) {
 		f.tick = f.tick || f.isTick(ev)
 		f.expire(ev)
 	case event.HrtimerStart:
-		f.own(ev)
+		f.own(ev, event.Time(ev.Arg3))
 	case event.SysEnter:
 		f.entered(ev)
 	case event.Other:

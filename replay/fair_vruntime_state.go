@@ -54,7 +54,7 @@ func (f *vruntimeFollower) configure(g *sched.Group, told *Group) {
 		_ = f.sched.SetIdle(g, true)
 	}
 	if told.Quota > 0 {
-		_, _ = f.sched.SetQuota(0, g, told.Quota, told.Period, told.Burst)
+		f.limit(g, told)
 	}
 }
 

@@ -34,9 +34,8 @@ func (f *vruntimeFollower) kindOf(ev *event.Event) (sched.TimerKind, bool) {
 	return 0, false
 }
 
-// own finds out whose timer is started at an address: that of the model which is to expire next to
-// it.
-func (f *vruntimeFollower) own(ev *event.Event) {
+// own finds out whose timer an event is about: that of the model which is to expire next to at.
+func (f *vruntimeFollower) own(ev *event.Event, at event.Time) {
 	if _, known := f.owners[ev.Arg]; known {
 		return
 	}
@@ -50,11 +49,11 @@ func (f *vruntimeFollower) own(ev *event.Event) {
 		if t.Kind != kind || f.owned(t.Timer) {
 			continue
 		}
-		if at := event.Time(ev.Arg3); best == nil || farFrom(t.at, at) < farFrom(best.at, at) {
+		if best == nil || farFrom(t.at, at) < farFrom(best.at, at) {
 			best = t
 		}
 	}
-	if best != nil && len(f.owners) < mostOwners {
+	if best != nil && farFrom(best.at, at) < farTimer && len(f.owners) < mostOwners {
 		f.owners[ev.Arg] = best.Timer
 	}
 }
@@ -71,9 +70,32 @@ func (f *vruntimeFollower) owned(t sched.Timer) bool {
 // expire notes the expiry of a timer. What it does follows the charge of the current task, if
 // that is in a queue where somebody comes back.
 func (f *vruntimeFollower) expire(ev *event.Event) {
+	f.own(ev, ev.Time)
 	if t, ok := f.owners[ev.Arg]; ok {
 		f.expired = append(f.expired, expiry{t, ev.Time})
 	}
+}
+
+// longBefore is when groups got their quotas: two periods later their timers had stopped.
+const longBefore event.Time = 3_000_000_000
+
+// limit gives a group its quota, long before now, and lets it have used some of it.
+func (f *vruntimeFollower) limit(g *sched.Group, told *Group) {
+	now := f.clock
+	f.clock -= longBefore
+	if _, err := f.sched.SetQuota(0, g, told.Quota, told.Period, told.Burst); err == nil {
+		for n := 0; n < 8 && len(f.timers) > 0; n++ {
+			t := f.timers[len(f.timers)-1]
+			if t.at >= now {
+				break
+			}
+			f.clock = t.at
+			f.timers = f.timers[:len(f.timers)-1]
+			f.sched.TimerExpired(0, t.Timer)
+		}
+	}
+	f.sched.ForceQuotaKept(0, g)
+	f.clock = now
 }
 
 // serve lets timers expire; untold: no charge told the clock.

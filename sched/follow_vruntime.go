@@ -93,3 +93,11 @@ func VirtualRun(delta event.Time, a Attr) int64 {
 func (s *Sched) QuotaWaits(group int) bool {
 	return group > 0 && group <= len(s.groups) && len(s.groups[group-1].quota.throttled) > 0
 }
+
+// ForceQuotaKept says that the queue of g on c, which is empty, has run before: it then keeps a bit of
+// the slice that it took.
+func (s *Sched) ForceQuotaKept(c event.CPU, g *Group) {
+	if cfs := &g.cpus[c].cfs; cfs.runtimeEnabled && cfs.nrRunning == 0 {
+		cfs.runtimeRemaining = minCfsRQRuntime
+	}
+}
