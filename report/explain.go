@@ -23,8 +23,25 @@ func Explain(w io.Writer, r *result.Explain, o Options) error {
 		p.block(r, b)
 	}
 	p.otherRows(r, blocks)
+	p.groups(r.Groups)
 	p.diagnostics(r.Diagnostics)
 	return p.flush()
+}
+
+// groups prints what control groups used of their quotas.
+func (p *printer) groups(list []result.Group) {
+	if len(list) > 0 {
+		p.line("")
+	}
+	for i := range list {
+		g := &list[i]
+		burst := ""
+		if g.BurstNS > 0 {
+			burst = ", burst " + p.amount(g.BurstNS) + " (used in " + count(g.NrBursts) + ")"
+		}
+		p.line("quota of %s: %s of each %s%s; used %s; throttled in %s of %s, for %s", p.bold(p.name(g.CGroup)), p.amount(g.QuotaNS), p.amount(g.PeriodNS),
+			burst, p.amount(g.UsageNS), count(g.NrThrottled), plural(g.NrPeriods, "period", "periods"), p.amount(g.ThrottledNS))
+	}
 }
 
 // input prints what was read: "machine.dat   trace.dat v7 · 6.1.0 · 4 CPUs · 2.310 s ·

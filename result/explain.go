@@ -6,7 +6,22 @@ type Explain struct {
 	Input       Input        `json:"input"`
 	Tasks       []Task       `json:"tasks"`
 	Late        []Late       `json:"late"`
+	Groups      []Group      `json:"groups,omitempty"` // of a run of the model: those with a quota
 	Diagnostics []Diagnostic `json:"diagnostics"`
+}
+
+// Group is what cpu.stat of a control group says at the end of a run.
+type Group struct {
+	CGroup      string `json:"cgroup"`
+	QuotaNS     int64  `json:"quota_ns"`
+	PeriodNS    int64  `json:"period_ns"`
+	BurstNS     int64  `json:"burst_ns"`
+	UsageNS     int64  `json:"usage_ns"` // of its fair tasks, and of those of the groups below
+	NrPeriods   int64  `json:"nr_periods"`
+	NrThrottled int64  `json:"nr_throttled"`
+	ThrottledNS int64  `json:"throttled_ns"` // of all CPUs together; what is not over does not count
+	NrBursts    int64  `json:"nr_bursts"`
+	BurstTimeNS int64  `json:"burst_time_ns"`
 }
 
 // Input says what was read.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/machine"
@@ -39,6 +40,9 @@ func (s *Setup) Reseeded(n uint64) *Setup {
 	return &once
 }
 
+// GroupUse is what cpu.stat of a control group says at the end of a run.
+type GroupUse = workload.GroupUse
+
 // Round is a finished round of a task's phase, as rt-app logs it.
 type Round = workload.Loop
 
@@ -52,6 +56,10 @@ type Source struct {
 	// OnMachine, where set, is given the machine of streams that are opened afterwards, before
 	// anything runs: for who counts what leaves no events. It must not be changed.
 	OnMachine func(*machine.Machine)
+
+	// OnGroups, where set, is told what the control groups with a quota have used, at the end of
+	// streams that are opened afterwards.
+	OnGroups func([]GroupUse)
 
 	setup *Setup
 	names *event.Names
@@ -142,6 +150,7 @@ func (s *Source) open(o event.Options, decide func(*sched.Decision)) (*stream, e
 		return nil, fmt.Errorf("starting the scenario: %w", err)
 	}
 	st.run.OnVerdict = func(err error) { st.verdict = err }
+	st.onGroups = s.OnGroups
 	if st.onRound = s.OnRound; st.onRound != nil {
 		st.run.OnLoop = func(l workload.Loop) { st.rounds = append(st.rounds, finished{l, len(st.buf)}) }
 	}
@@ -205,6 +214,9 @@ type stream struct {
 	at      int
 	rounds  []finished // that are not told yet
 	onRound func(*Round)
+
+	onGroups func([]GroupUse)
+
 	slice   event.Time
 	now     event.Time
 	passed  int64
@@ -293,6 +305,9 @@ func (s *stream) goOn() {
 // end notes why and how the run is over.
 func (s *stream) end(err error) {
 	s.over, s.err = true, err
+	if s.onGroups != nil && err == nil {
+		s.onGroups(slices.DeleteFunc(s.run.Groups(), func(g GroupUse) bool { return g.Quota < 0 }))
+	}
 	for _, d := range s.src.setup.Limits {
 		s.diags = event.Diagnose(s.diags, d.Kind, d.Count, d.Text)
 	}

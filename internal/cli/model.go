@@ -206,12 +206,17 @@ func (std *streams) runChoice(cmd *cobra.Command, args []string, sel *selection,
 		if err != nil {
 			return nil, err
 		}
+		var used []scenario.GroupUse
+		src.OnGroups = func(list []scenario.GroupUse) { used = list }
 		p := newProgress(std.err, out.quiet)
 		o.Progress = p.update
 		a, err := askExplain(explain.Interruptible(cmd.Context(), src), o)
 		p.erase()
 		if err != nil {
 			return nil, err
+		}
+		if x, ok := a.value.(*result.Explain); ok {
+			x.Groups = groupsOf(used)
 		}
 		answers = append(answers, a)
 		if traceFile != "" {
@@ -224,6 +229,17 @@ func (std *streams) runChoice(cmd *cobra.Command, args []string, sel *selection,
 		return repeat(answers), nil
 	}
 	return answers[0], nil
+}
+
+// groupsOf is what the answer says of groups with a quota.
+func groupsOf(list []scenario.GroupUse) []result.Group {
+	var out []result.Group
+	for i := range list {
+		g := &list[i]
+		out = append(out, result.Group{CGroup: g.Path, QuotaNS: int64(g.Quota), PeriodNS: int64(g.Period), BurstNS: int64(g.Burst), UsageNS: int64(g.Usage),
+			NrPeriods: g.Periods, NrThrottled: g.Throttled, ThrottledNS: int64(g.ThrottledTime), NrBursts: g.Bursts, BurstTimeNS: int64(g.BurstTime)})
+	}
+	return out
 }
 
 // tellPlan says what would run, and what the file or the model has to say about it.
