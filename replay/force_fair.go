@@ -19,11 +19,11 @@ type fairSight struct {
 }
 
 // charge notes the first charge of a task that tells its virtual run time: 6.5 and earlier do.
-func (s *firstSight) charge(ev *event.Event, b *beginning) {
-	if b.fair.seen || ev.Arg2 == event.NoArg || ev.Arg2 == 0 || ev.Arg <= 0 || ev.Task != ev.PID {
+func (f *fairSight) charge(ev *event.Event) {
+	if f.seen || ev.Arg2 == event.NoArg || ev.Arg2 == 0 || ev.Arg <= 0 || ev.Task != ev.PID {
 		return
 	}
-	b.fair = fairSight{true, ev.CPU, event.Time(ev.Arg), ev.Arg2}
+	*f = fairSight{true, ev.CPU, event.Time(ev.Arg), ev.Arg2}
 }
 
 // groupOf returns the group of a path of the snapshot, and makes it and those above it; nil is the
@@ -36,7 +36,7 @@ func (f *forcer) groupOf(path string) *sched.Group {
 		return g
 	}
 	told, _ := groupInSnapshot(f.first.snap, path)
-	g, err := told.make(f.sched, f.groupOf(above(f.first.snap, path)))
+	g, err := told.make(f.sched, f.groupOf(above(f.first.snap, path)), 0, f.now)
 	if err != nil {
 		f.guess.add(groupRefused)
 	}

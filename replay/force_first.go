@@ -105,7 +105,7 @@ func (s *firstSight) push(ev *event.Event) {
 		s.periodBegins(ev)
 	case event.SchedStatRuntime:
 		if step.Task != nil {
-			s.charge(ev, s.of(step.Task.ID))
+			s.of(step.Task.ID).fair.charge(ev)
 		}
 	case event.SchedSwitch:
 		s.see(step.Task, timeline.StatusRunning, ev.CPU, ev.TaskPrio)

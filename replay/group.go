@@ -1,29 +1,23 @@
 package replay
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/sched"
 	"github.com/whylate/whylate/sysinfo"
+	"github.com/whylate/whylate/workload"
 )
 
 // Group is a control group of the recorded machine that fair tasks share time by, or the group of a
-// session (autogroup).
+// session (autogroup, with the path "/autogroup-N"). The root is none of them.
 type Group struct {
-	Path  string // "/a/b", or "/autogroup-N"; never the root
-	Above int    // 1 + the index of the group above; 0: the root
-	// Shares are its weight, that of one nice 0 task is 1024: cpu.weight 100. Idle is cpu.idle.
-	Shares int64
-	Idle   bool
-	Auto   bool // it is a session's, of nice value Nice
-	Nice   int
-	// Quota of every Period is cpu.max, both ns; 0: no limit. Burst is cpu.max.burst.
-	Quota, Period, Burst event.Time
+	workload.Group
 	// Queues are where its queues and what stands for it stood at Load.From, on the CPUs that are known.
 	Queues []Queue
+	// PeriodEnd is when a period of its quota ended, on the clock of the trace; 0: none was seen.
+	PeriodEnd event.Time
 }
 
 // Queue is a queue of the fair class at Load.From.
@@ -36,18 +30,12 @@ type Queue struct {
 	VRuntime, Weight int64
 }
 
-// usualShares is the weight of a group of which nobody tells another one.
-const usualShares = 1024
-
-// sharesOf is the weight that cpu.weight gives; cpu_weight_write_u64().
-func sharesOf(weight int) int64 { return (int64(weight)*1024 + 50) / 100 }
-
 const autogroupPrefix = "/autogroup-"
 
 // groupInSnapshot is the group at path as a snapshot has it; false: the kernel has none there, since
 // the cpu controller is not on, or the snapshot does not know it.
 func groupInSnapshot(snap *sysinfo.Snapshot, path string) (Group, bool) {
-	g := Group{Path: path, Shares: usualShares, Queues: queuesOf(snap, path)}
+	g := Group{Group: workload.Group{Path: path, Parent: -1}, Queues: queuesOf(snap, path)}
 	if strings.HasPrefix(path, autogroupPrefix) {
 		g.Auto = true
 		for i := range snap.Tasks {
@@ -63,7 +51,7 @@ func groupInSnapshot(snap *sysinfo.Snapshot, path string) (Group, bool) {
 		return g, false
 	}
 	if c.Weight > 0 {
-		g.Shares = sharesOf(c.Weight)
+		g.Shares = (int64(c.Weight)*1024 + 50) / 100 // cpu_weight_write_u64()
 	}
 	g.Idle = c.Idle
 	if c.QuotaNS > 0 && c.PeriodNS > 0 {
@@ -114,26 +102,15 @@ func queuesOf(snap *sysinfo.Snapshot, path string) []Queue {
 	return list
 }
 
-// make makes the group in a scheduler, below above.
-func (g *Group) make(s *sched.Sched, above *sched.Group) (*sched.Group, error) {
-	var made *sched.Group
-	var errs []error
-	if g.Auto {
-		made = s.NewAutogroup()
-		errs = append(errs, s.SetAutogroupNice(made, g.Nice))
-	} else {
-		made = s.NewGroup(above)
-		errs = append(errs, s.SetShares(made, g.Shares))
+// make makes the group in a scheduler, below above. What it used of its quota before the recording is
+// not known: nothing, lately. Its period ends at the multiple of it after now, reckoned from zero, or
+// of PeriodEnd, on the scheduler's clock.
+func (g *Group) make(s *sched.Sched, above *sched.Group, zero, now event.Time) (*sched.Group, error) {
+	made, err := g.Make(s, above)
+	if g.Period > 0 {
+		s.ForceQuotaRested(made, nextOf(zero+g.PeriodEnd, g.Period, now+1))
 	}
-	if g.Idle {
-		errs = append(errs, s.SetIdle(made, true))
-	}
-	if g.Quota > 0 {
-		_, err := s.SetQuota(0, made, g.Quota, g.Period, g.Burst)
-		s.ForceQuotaRested(made) // what was used before the recording is not known
-		errs = append(errs, err)
-	}
-	return made, errors.Join(errs...)
+	return made, err
 }
 
 // forceQueues lets the queues of a group, nil the root, be as they are told.
@@ -147,4 +124,36 @@ func forceQueues(s *sched.Sched, g *sched.Group, list []Queue, cpus int) {
 			s.ForceGroupEntity(q.CPU, g, q.VRuntime, q.Weight)
 		}
 	}
+}
+
+// groups finds the groups of the snapshot that recorded tasks are in, those above first, and puts the
+// tasks into them.
+func (l *Load) groups(of func(i int) *sysinfo.Task) {
+	known := map[string]int{"": 0}
+	var enter func(path string) int
+	enter = func(path string) int {
+		if n, ok := known[path]; ok {
+			return n
+		}
+		up := 0
+		if !strings.HasPrefix(path, autogroupPrefix) {
+			up = enter(above(l.Snapshot, path))
+		}
+		g, _ := groupInSnapshot(l.Snapshot, path)
+		g.Parent = up - 1
+		l.Groups = append(l.Groups, g)
+		known[path] = len(l.Groups)
+		return len(l.Groups)
+	}
+	for i := range l.Tasks {
+		if snap := of(i); snap != nil {
+			t := &l.Tasks[i]
+			t.Group = enter(groupPath(l.Snapshot, snap))
+			if v, ok := virtualOf(snap); ok {
+				t.Virtual, t.VirtualBy = v, FromSnapshot
+				l.FairKnown++
+			}
+		}
+	}
+	l.Root = queuesOf(l.Snapshot, "/")
 }

@@ -29,7 +29,9 @@ type Load struct {
 	Tick     event.Time
 	Values   []scenario.Value // settings that are known of the machine, and those of changes
 
-	Tasks   []Task // in the order of timeline.TaskID of those that are not idle tasks
+	Groups  []Group // those above first
+	Root    []Queue // queues of the root at From, as far as they are known
+	Tasks   []Task  // in the order of timeline.TaskID of those that are not idle tasks
 	Mutexes []Mutex
 	Lines   []Line
 	Stolen  []Stolen // in order of time
@@ -53,6 +55,11 @@ type Load struct {
 	HandOver event.Time
 	// IdleHandOver is the same where the CPU was idle.
 	IdleHandOver event.Time
+
+	// FairClass: fair tasks run by the rules of the kernel's fair class. Else they take turns as they
+	// were recorded. FairKnown is of how many tasks a snapshot tells where they stood.
+	FairClass bool
+	FairKnown int
 
 	// kernelChanged: Kernel is not the recorded one, so that Info.Kernel says nothing of runs.
 	kernelChanged bool
@@ -97,10 +104,16 @@ type Task struct {
 	Begin     Begin
 	CPU       event.CPU // where it is, or was last, at Begin
 	// Stopper: it is migration/N, and its work is done by the machine's own stopper.
-	Stopper  bool
-	Kernel   bool // a kernel thread, as far as its name tells
-	madeFair bool // by a change, which it was not: what was recorded tells nothing of its turns
-	Removed  bool // by a change: it never is there, and its number stays
+	Stopper bool
+	Kernel  bool // a kernel thread, as far as its name tells
+	// Group is 1 + the index of its group in Load.Groups, 0: the root, or that of who forks it.
+	Group int
+	// Virtual is where it stood at Load.From, or when it first was charged, among the fair tasks;
+	// VirtualBy Assumed: that is not known.
+	Virtual   sched.VirtualTime
+	VirtualBy Origin
+	madeFair  bool // by a change, which it was not: what was recorded tells nothing of its turns
+	Removed   bool // by a change: it never is there, and its number stays
 	// Normalize is the feature exit_normalize for this task alone, by a change; nil: as all.
 	Normalize *workload.Normalize
 	// Exit: what a signal or exit cost is not known to be: OpRun with Dying are the exit.

@@ -54,6 +54,9 @@ const (
 // asks, it is charged when it calls the scheduler: mostly to become another class.
 func (r *reader) charged(ev *event.Event, step timeline.Step) {
 	s := r.taskOf(step.Task)
+	if s != nil {
+		s.fair.charge(ev)
+	}
 	if s == nil || ev.Flags.InInterrupt() || s.doing != onCPU || r.cpus[ev.CPU].cur != s.id {
 		return
 	}

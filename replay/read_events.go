@@ -14,13 +14,14 @@ import (
 
 // reader writes down what each task of a recording did.
 type reader struct {
-	x    *timeline.Index
-	a    *cause.Analysis
-	look *look
-	tr   *timeline.Tracker
-	lt   *latency.Tracker
-	l    *Load
-	snap *sysinfo.Snapshot // nil: none
+	x      *timeline.Index
+	a      *cause.Analysis
+	look   *look
+	quotas []quotaStart
+	tr     *timeline.Tracker
+	lt     *latency.Tracker
+	l      *Load
+	snap   *sysinfo.Snapshot // nil: none
 
 	cpus  []cpuReader
 	tasks []script // as Load.Tasks
@@ -119,6 +120,8 @@ func (r *reader) push(ev *event.Event, step timeline.Step) {
 		r.setprio(ev, step)
 	case event.SchedStatRuntime:
 		r.charged(ev, step)
+	case event.HrtimerStart:
+		r.quotaStarted(ev)
 	case event.SysEnter:
 		if kernel.IsClassSyscall(r.l.Info.Machine, ev.Arg, r.x.Names.String(ev.Name)) {
 			if s := r.taskOf(step.Task); s != nil {

@@ -63,6 +63,7 @@ func (r *reader) load() *Load {
 		}
 		s.ops, s.in = nil, nil
 	}
+	r.fair()
 	r.record(cycles)
 	l.Lines = readLines(r, l.Tasks)
 	r.guess[lostEvents] += int64(len(l.Stolen) - len(r.look.stolen))

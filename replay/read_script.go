@@ -33,6 +33,7 @@ type script struct {
 	sleep int        // its newest operation that sleeps, −1: none yet
 	run   int        // how many operations there were when it last came to a CPU
 	since event.Time // when that was
+	fair  fairSight
 	early early
 
 	servedBy int64 // the interrupt whose thread woke it last, until one of that came; noIRQ: none

@@ -9,6 +9,7 @@ import (
 	"github.com/whylate/whylate/scenario"
 	"github.com/whylate/whylate/sched"
 	"github.com/whylate/whylate/sysinfo"
+	"github.com/whylate/whylate/timeline"
 )
 
 // preemptModels are the kernel's words for its preemption models, as the setting preempt has them.
@@ -102,6 +103,9 @@ var policyByName = map[string]sched.Policy{sysinfo.Other: sched.Normal, sysinfo.
 func (r *reader) fromSnapshot(s *script, t *Task, snap *sysinfo.Task) {
 	policy, known := policyByName[snap.Policy]
 	fill := func(a *sched.Attr) bool {
+		if isFair(a) {
+			a.Slice = event.Time(snap.SliceNS)
+		}
 		switch {
 		case !known, policy == sched.Deadline && (snap.RuntimeNS <= 0 || snap.DeadlineNS <= 0): // /proc does not tell them
 			return false
@@ -138,4 +142,61 @@ func (r *reader) fromSnapshot(s *script, t *Task, snap *sysinfo.Task) {
 			t.CPUs = append(t.CPUs, event.CPU(c))
 		}
 	}
+}
+
+// quotaStart is a start of the period timer of the group of a task.
+type quotaStart struct {
+	id      timeline.TaskID
+	expires event.Time // on the clock of the trace
+}
+
+// mostQuotaStarts bounds those that are kept.
+const mostQuotaStarts = 1 << 12
+
+// farPeriod is how far a period may end from its start, ns: periods are at most 1 s.
+const farPeriod event.Time = 2_000_000_000
+
+// quotaStarted notes when a period of a quota ends: a task that takes from it for the first time in a while
+// starts its timer.
+func (r *reader) quotaStarted(ev *event.Event) {
+	c := r.tr.CPU(ev.CPU)
+	if ev.Flags.InInterrupt() || c == nil || c.Current == nil || c.Current.Idle() || len(r.quotas) >= mostQuotaStarts ||
+		farFrom(event.Time(ev.Arg3), ev.Time) > farPeriod || r.x.Names.String(ev.Func) != "sched_cfs_period_timer" {
+		return
+	}
+	r.quotas = append(r.quotas, quotaStart{c.Current.ID, event.Time(ev.Arg3)})
+}
+
+// fair finds where the fair tasks stood, and decides by which rules they take turns in a run: by those of
+// the kernel's fair class where a snapshot tells that.
+func (r *reader) fair() {
+	l := r.l
+	if r.snap != nil {
+		l.groups(func(i int) *sysinfo.Task {
+			if l.Tasks[i].Begin == BeginNew || l.Tasks[i].Stopper {
+				return nil
+			}
+			return r.snapshotOf(&r.tasks[i], l.Names.String(l.Tasks[i].Comm))
+		})
+	}
+	for _, q := range r.quotas {
+		if s := r.script(q.id); s != nil && l.Tasks[s.index].Group > 0 {
+			for n := l.Tasks[s.index].Group; n > 0; n = l.Groups[n-1].Parent + 1 {
+				if g := &l.Groups[n-1]; g.Period > 0 {
+					g.PeriodEnd = q.expires
+					break
+				}
+			}
+		}
+	}
+	for i := range l.Tasks {
+		t, s := &l.Tasks[i], &r.tasks[i]
+		if t.Virtual == (sched.VirtualTime{}) {
+			t.VirtualBy = Assumed
+		}
+		if f := &s.fair; t.VirtualBy == Assumed && f.seen && f.cpu == t.CPU && t.Begin != BeginNew {
+			t.Virtual.VRuntime, t.VirtualBy = f.vruntime-sched.VirtualRunTime(&t.Attr, f.ran), FromEvents
+		}
+	}
+	l.FairClass = l.FairKnown > 0
 }

@@ -33,6 +33,9 @@ func (r *runner) begin() error {
 			}
 		}
 	}
+	if err := r.makeGroups(); err != nil {
+		return err
+	}
 	r.stoppers()
 	// Who has a CPU comes before who wants one.
 	for _, b := range []Begin{BeginRunning, BeginReady, BeginBlocked, BeginNew} {
@@ -52,6 +55,7 @@ func (r *runner) begin() error {
 			}
 		}
 	}
+	r.stand()
 	r.locks()
 	r.postLater(0)
 	r.startLines()
@@ -72,6 +76,7 @@ func (r *runner) settle(p *thread) error {
 		return err
 	}
 	p.th = th
+	r.m.Sched.SetGroup(th.Task, r.groupOf(t))
 	if p.place(r.m); t.Begin == BeginRunning {
 		r.m.Sched.SetFairPlace(th.Task, noPlace) // it goes first until then
 	}
@@ -138,6 +143,9 @@ func (r *runner) fork(parent *thread, child int) {
 	if th == nil {
 		return
 	}
+	if p.task.Group == 0 {
+		r.m.Sched.SetGroup(th.Task, parent.th.Task.Group())
+	}
 	r.emitFork(parent.th, th)
 	r.m.Start(cpu, th)
 }
@@ -178,6 +186,7 @@ func (r *runner) spawn(p *thread, cpu event.CPU) *machine.Thread {
 		return nil
 	}
 	p.th = th
+	r.m.Sched.SetGroup(th.Task, r.groupOf(t))
 	p.place(r.m)
 	r.living[t.PID] = p.index
 	return th

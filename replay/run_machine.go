@@ -8,6 +8,7 @@ import (
 	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/scenario"
+	"github.com/whylate/whylate/sched"
 )
 
 // runner is a load on a machine.
@@ -22,6 +23,7 @@ type runner struct {
 	threads  []thread // by index of Load.Tasks
 	mutexes  []mutex
 	lines    lines
+	groups   []*sched.Group // by index of Load.Groups
 	living   map[event.PID]int // looked up only
 	arrivals uint64            // counts entries into queues of waiters, for their order
 	later    []Later
@@ -82,7 +84,7 @@ func (r *runner) configure() error {
 	l, cfg := r.load, &r.setup.Machine
 	cfg.Interrupts.KTimers, cfg.Interrupts.SleepersInSoftirq = false, false
 	cfg.HandOver, cfg.IdleHandOver = max(l.HandOver, 0), max(l.IdleHandOver, 0)
-	cfg.Sched.FairPlaced = true
+	cfg.Sched.FairPlaced = !l.FairClass
 	cfg.Sched.RTSwitchCharge = max(l.RTSwitchCharge, 0)
 	if short := max(l.RTShort, 0); cfg.Sched.RTRuntime > short {
 		cfg.Sched.RTRuntime -= short

@@ -21,6 +21,12 @@ func (p *Task) VirtualTime() VirtualTime { return VirtualTime{p.se.vruntime, p.s
 // VirtualOf returns what ran ns of p are in virtual time.
 func (s *Sched) VirtualOf(p *Task, ran event.Time) int64 { return calcDeltaFair(ran, &p.se) }
 
+// VirtualRunTime returns what ran ns of a task with these attributes are in virtual time.
+func VirtualRunTime(a *Attr, ran event.Time) int64 {
+	se := schedEntity{load: weightOf(a)}
+	return calcDeltaFair(ran, &se)
+}
+
 // ForceVirtual puts p at v in the queue of its group on its CPU. One that sleeps keeps that
 // until it is woken; to EEVDF it owes nothing then and is owed nothing.
 func (s *Sched) ForceVirtual(p *Task, v VirtualTime) {
@@ -216,16 +222,16 @@ func (s *Sched) ForceQuotaPeriod(group int, at event.Time) {
 	}
 }
 
-// ForceQuotaRested lets g, which has a quota, be as a group is whose tasks ran once and have slept for
-// some periods: its timer has stopped, all of the quota and of the burst is there, and each CPU
+// ForceQuotaRested lets g, if it has a quota, be as a group is whose tasks ran once and have slept since
+// some time of the period that ends at at: all of the quota and of the burst is there, and each CPU
 // has kept what an empty queue keeps.
-func (s *Sched) ForceQuotaRested(g *Group) {
+func (s *Sched) ForceQuotaRested(g *Group, at event.Time) {
 	b := &g.quota
 	if b.quota == noLimit {
 		return
 	}
-	s.host.CancelTimer(Timer{Kind: TimerCFSPeriod, Group: g.id})
-	b.active, b.idle, b.runtime = false, false, b.quota+b.burst
+	s.host.SetTimer(Timer{Kind: TimerCFSPeriod, Group: g.id}, at)
+	b.active, b.idle, b.expires, b.runtime = true, true, at, b.quota+b.burst
 	b.snap = b.runtime
 	for c := range g.cpus {
 		g.cpus[c].cfs.runtimeRemaining = minCfsRQRuntime

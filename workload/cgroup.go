@@ -56,34 +56,39 @@ func (r *Run) makeGroups() error {
 }
 
 func (r *Run) makeGroup(g *Group) (*sched.Group, error) {
-	sc := r.m.Sched
-	if g.Auto {
-		made := sc.NewAutogroup()
-		return made, sc.SetAutogroupNice(made, g.Nice)
-	}
 	var above *sched.Group
 	if g.Parent >= 0 {
 		above = r.groups[g.Parent]
 	}
+	return g.Make(r.m.Sched, above)
+}
+
+// Make makes the group in a scheduler, below above, and writes its files. The error is the kernel's
+// verdict on one of them; the group is there then, too.
+func (g *Group) Make(sc *sched.Sched, above *sched.Group) (*sched.Group, error) {
+	if g.Auto {
+		made := sc.NewAutogroup()
+		return made, sc.SetAutogroupNice(made, g.Nice)
+	}
 	made := sc.NewGroup(above)
 	if g.RealTime {
 		if err := sc.SetGroupBandwidth(made, g.RTRuntime, g.RTPeriod); err != nil {
-			return nil, fmt.Errorf("cpu.rt_runtime_us: %w", err)
+			return made, fmt.Errorf("cpu.rt_runtime_us: %w", err)
 		}
 	}
 	if g.Shares > 0 {
 		if err := sc.SetShares(made, g.Shares); err != nil {
-			return nil, fmt.Errorf("cpu.weight: %w", err)
+			return made, fmt.Errorf("cpu.weight: %w", err)
 		}
 	}
 	if g.Idle {
 		if err := sc.SetIdle(made, true); err != nil {
-			return nil, fmt.Errorf("cpu.idle: %w", err)
+			return made, fmt.Errorf("cpu.idle: %w", err)
 		}
 	}
 	if g.Period > 0 {
 		if _, err := sc.SetQuota(0, made, g.Quota, g.Period, g.Burst); err != nil {
-			return nil, fmt.Errorf("cpu.max: %w", err)
+			return made, fmt.Errorf("cpu.max: %w", err)
 		}
 	}
 	return made, nil
