@@ -267,3 +267,48 @@ func TestTheWorstInversion(t *testing.T) {
 		t.Errorf("found %d ns at %v (%v): less than with mid in between once", found.Value, a.Changes(found.At), found.Improved)
 	}
 }
+
+// TestTheGridFindsWhatAllPhasesFind: no start of a cycle is worse than those of the grid, without
+// costs and with them, whatever the priority of the task.
+func TestTheGridFindsWhatAllPhasesFind(t *testing.T) {
+	for seed := uint64(1); seed <= 3; seed++ {
+		r := rand.New(rand.NewPCG(seed, 9))
+		list := set(r, 2+r.IntN(3))
+		for i := range list {
+			list[i].delay = r.IntN(list[i].period)
+		}
+		for _, costs := range []string{"zero", "typical"} {
+			p := plan(t, list, "")
+			if err := p.UseCosts(costs); err != nil {
+				t.Fatal(err)
+			}
+			p.Load.Duration = 40_000_000
+			task := r.IntN(len(list))
+			a := arrivals(t, p, fmt.Sprintf("t%d", task), experiment.VaryPhase)
+			points, _, err := a.Points(context.Background(), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			worst := func(points [][]event.Time) experiment.Found {
+				s := search(a, points, len(points))
+				s.Whole = true
+				s.Run = func(ctx context.Context, at []event.Time) (experiment.Measured, error) {
+					x, err := a.Measure(ctx, at, experiment.Response, false)
+					return experiment.Measured{Value: int64(x.Value)}, err
+				}
+				found, err := experiment.Worst(context.Background(), s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return found
+			}
+			var all [][]event.Time
+			for d := event.Time(0); d < event.Time(list[task].period)*1000; d += 7_777 {
+				all = append(all, []event.Time{d})
+			}
+			if grid, every := worst(points), worst(all); grid.Value < every.Value {
+				t.Errorf("seed %d, costs %s: %d ns on the grid of %d points, %d ns with %v", seed, costs, grid.Value, len(points), every.Value, a.Changes(every.At))
+			}
+		}
+	}
+}
