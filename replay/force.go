@@ -165,6 +165,7 @@ type forcedCPU struct {
 	tickAt   event.Time
 	charge   event.Time // recorded and not yet taken
 	wakes    *forced    // who is being woken here
+	yield    yieldPhase
 	change   unseenChange
 	switches int64
 	// runEvents counts the events of the run.
@@ -214,6 +215,7 @@ func (f *forcer) push(ev *event.Event) {
 	if cp := f.state.CPU(ev.CPU); cp != nil && cp.Current != nil {
 		yielding = cp.Current.Yielding
 	}
+	f.yieldStayed(ev)
 	step := f.state.Push(ev)
 	if step.BrokenFrom != event.NoTime {
 		f.lost(ev.CPU)
@@ -251,6 +253,9 @@ func (f *forcer) push(ev *event.Event) {
 		}
 	case event.SchedStatRuntime:
 		f.charged(ev, step.Task)
+		f.yields(ev)
+	case event.SysEnter:
+		f.cpus[ev.CPU].yield = yieldOf(step.Task)
 	case event.HrtimerExpireEntry:
 		f.expired(ev)
 	case event.HrtimerStart:

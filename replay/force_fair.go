@@ -207,6 +207,46 @@ func withinTick(f *forcer, ev *event.Event) bool {
 		!(ev.Kind == event.HrtimerStart && f.funcOf(ev.Func) == funcTick)
 }
 
+// yieldPhase is how far a sched_yield(2) of the current task has come: its charge is recorded within it,
+// and a switch only if somebody else was chosen.
+type yieldPhase uint8
+
+const (
+	noYield    yieldPhase = iota
+	willYield             // the system call has begun
+	hasYielded            // the model has followed it; the choice comes next
+)
+
+// yieldOf is the phase after the system call that t has entered.
+func yieldOf(t *timeline.Task) yieldPhase {
+	if t != nil && t.Yielding {
+		return willYield
+	}
+	return noYield
+}
+
+// yields lets a fair task yield at the charge of its system call.
+func (f *forcer) yields(ev *event.Event) {
+	cp := &f.cpus[ev.CPU]
+	if cur := f.sched.Curr(ev.CPU); cp.yield == willYield && cur.PID == ev.Task && cur.Rank() == sched.RankFair {
+		cp.yield = hasYielded
+		f.sched.Yield(ev.CPU)
+	}
+}
+
+// yieldStayed is a yield after which the same task was chosen: no switch follows it.
+func (f *forcer) yieldStayed(ev *event.Event) {
+	cp := &f.cpus[ev.CPU]
+	switch {
+	case ev.Kind == event.SchedSwitch || ev.Kind == event.SchedStatRuntime && cp.yield == willYield:
+	case cp.yield == hasYielded:
+		cp.yield = noYield
+		f.stayed(ev.CPU)
+	default:
+		cp.yield = noYield
+	}
+}
+
 // stayed is a choice that left the current task of c where it was: no switch tells it, but that nobody
 // asks it to leave any more. Who sleeps and still is in the queue may have left it in that.
 func (f *forcer) stayed(c event.CPU) {

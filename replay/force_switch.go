@@ -27,6 +27,7 @@ func (f *forcer) schedSwitch(ev *event.Event, step timeline.Step, yielding bool)
 	preempt := f.leave(c, prev, ev.State, yielding)
 	f.want, f.quiet = next.task, false
 	f.sched.Schedule(c, preempt)
+	f.cpus[c].yield = noYield
 	prev.since, prev.unsure = f.now, false
 	f.relist(prev)
 	next.unsure, next.unordered = false, false
@@ -47,7 +48,7 @@ func (f *forcer) leave(c event.CPU, prev *forced, state event.State, yielding bo
 		f.sched.Block(c, state)
 	case state&event.StatePreempted != 0:
 		return true
-	case yielding:
+	case yielding && (prev.task.Rank() != sched.RankFair || f.cpus[c].yield == willYield):
 		f.sched.Yield(c)
 	}
 	return false
