@@ -28,19 +28,22 @@ func Explain(w io.Writer, r *result.Explain, o Options) error {
 	return p.flush()
 }
 
-// groups prints what control groups used of their quotas.
+// groups prints what control groups used, and what became of their quotas.
 func (p *printer) groups(list []result.Group) {
 	if len(list) > 0 {
 		p.line("")
 	}
 	for i := range list {
 		g := &list[i]
-		burst := ""
-		if g.BurstNS > 0 {
-			burst = ", burst " + p.amount(g.BurstNS) + " (used in " + count(g.NrBursts) + ")"
+		quota := ""
+		if g.QuotaNS >= 0 {
+			quota = "; quota " + p.amount(g.QuotaNS) + " of each " + p.amount(g.PeriodNS)
+			if g.BurstNS > 0 {
+				quota += ", burst " + p.amount(g.BurstNS) + " (used in " + plural(g.NrBursts, "period", "periods") + ")"
+			}
+			quota += ", throttled in " + count(g.NrThrottled) + " of " + plural(g.NrPeriods, "period", "periods") + ", for " + p.amount(g.ThrottledNS)
 		}
-		p.line("quota of %s: %s of each %s%s; used %s; throttled in %s of %s, for %s", p.bold(p.name(g.CGroup)), p.amount(g.QuotaNS), p.amount(g.PeriodNS),
-			burst, p.amount(g.UsageNS), count(g.NrThrottled), plural(g.NrPeriods, "period", "periods"), p.amount(g.ThrottledNS))
+		p.line("group %s used %s%s", p.bold(p.name(g.CGroup)), p.amount(g.UsageNS), quota)
 	}
 }
 

@@ -6,14 +6,14 @@ type Explain struct {
 	Input       Input        `json:"input"`
 	Tasks       []Task       `json:"tasks"`
 	Late        []Late       `json:"late"`
-	Groups      []Group      `json:"groups,omitempty"` // of a run of the model: those with a quota
+	Groups      []Group      `json:"groups,omitempty"` // of a run of the model
 	Diagnostics []Diagnostic `json:"diagnostics"`
 }
 
 // Group is what cpu.stat of a control group says at the end of a run.
 type Group struct {
 	CGroup      string `json:"cgroup"`
-	QuotaNS     int64  `json:"quota_ns"`
+	QuotaNS     int64  `json:"quota_ns"` // −1: none
 	PeriodNS    int64  `json:"period_ns"`
 	BurstNS     int64  `json:"burst_ns"`
 	UsageNS     int64  `json:"usage_ns"` // of its fair tasks, and of those of the groups below

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/machine"
@@ -57,8 +56,8 @@ type Source struct {
 	// anything runs: for who counts what leaves no events. It must not be changed.
 	OnMachine func(*machine.Machine)
 
-	// OnGroups, where set, is told what the control groups with a quota have used, at the end of
-	// streams that are opened afterwards.
+	// OnGroups, where set, is told what the control groups have used, at the end of streams that
+	// are opened afterwards.
 	OnGroups func([]GroupUse)
 
 	setup *Setup
@@ -306,7 +305,7 @@ func (s *stream) goOn() {
 func (s *stream) end(err error) {
 	s.over, s.err = true, err
 	if s.onGroups != nil && err == nil {
-		s.onGroups(slices.DeleteFunc(s.run.Groups(), func(g GroupUse) bool { return g.Quota < 0 }))
+		s.onGroups(s.run.Groups())
 	}
 	for _, d := range s.src.setup.Limits {
 		s.diags = event.Diagnose(s.diags, d.Kind, d.Count, d.Text)

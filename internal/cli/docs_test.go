@@ -16,7 +16,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the output of the examples in the documents")
 
 // TestDocumentedExamples runs every `$ whylate …` of the console blocks in README.md and
-// docs/*.md, beside the built-in trace as demo.dat, and compares what it prints, on
+// docs/*.md, beside the built-in trace as demo.dat and docs/examples, and compares what it prints, on
 // standard output and then on standard error, with what the document shows. A line "…" in
 // a document stands for any number of lines.
 func TestDocumentedExamples(t *testing.T) {
@@ -30,7 +30,14 @@ func TestDocumentedExamples(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	examples, err := filepath.Abs(filepath.Join("..", "..", "docs", "examples"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Chdir(t.TempDir())
+	if err := os.CopyFS(filepath.Join("docs", "examples"), os.DirFS(examples)); err != nil {
+		t.Fatal(err)
+	}
 	if err := writeDemo("demo.dat"); err != nil {
 		t.Fatal(err)
 	}

@@ -71,6 +71,7 @@ var changeRows = []changeRow{
 	{"irq=NAME policy=other prio=N cpus=0-3", "the thread of an interrupt, or where the interrupt goes"},
 	{"mutex=NAME pi=on|off", "priority inheritance"},
 	{"mutex=NAME held=×0.5", "how long locks are held; held=outside: the work is done without the lock"},
+	{"cgroup=/web cpu.max=\"50000 100000\"", "a control group's quota (max: none), cpu.max.burst, cpu.weight, cpu.weight.nice, cpu.idle"},
 	{"arrivals=NAME delay=D later=N:D,N:D", "of a scenario: when a task starts, or irq/NAME; how much longer its Nth sleeps are"},
 	{"exit_teardown ×0.25", "how long it takes to free the memory of whoever exits"},
 	{"set NAME=VALUE", "a setting of the kernel (whylate list settings): sched_rt_runtime_us, fair_server_runtime_ns, …"},

@@ -231,7 +231,7 @@ func (std *streams) runChoice(cmd *cobra.Command, args []string, sel *selection,
 	return answers[0], nil
 }
 
-// groupsOf is what the answer says of groups with a quota.
+// groupsOf is what the answer says of control groups.
 func groupsOf(list []scenario.GroupUse) []result.Group {
 	var out []result.Group
 	for i := range list {
