@@ -324,6 +324,7 @@ func (f *forcer) of(tl *timeline.Task, c event.CPU) *forced {
 			c = b.cpu
 		}
 		f.sched.ForceCPU(t.task, c)
+		f.sched.ForceLoad(t.task, sched.Load{}) // what it used before is not known, and forgotten soon
 	}
 	f.enterGroup(t, b)
 	return t

@@ -55,8 +55,13 @@ func detachFlags(se *schedEntity, _ flags) loadFlags {
 const peltEpoch event.Time = 1 << 40
 
 // clockPelt is rq_clock_pelt(). All CPUs are alike and at full speed, so that nothing of
-// rq_clock_task() is scaled and no idle time is lost.
-func (rq *RQ) clockPelt() event.Time { return rq.clock + peltEpoch }
+// rq_clock_task() is scaled and no idle time is lost. It never goes back, as the clock of who follows
+// a recording does by some ns: two that were updated at different times would not agree any more on when
+// a period begins.
+func (rq *RQ) clockPelt() event.Time {
+	rq.peltClock = max(rq.peltClock, rq.clock)
+	return rq.peltClock + peltEpoch
+}
 
 // clockPelt is cfs_rq_clock_pelt(): time in which the queue was throttled does not count.
 func (cfs *cfsRQ) clockPelt() event.Time {

@@ -30,6 +30,7 @@ type RQ struct {
 
 	server dlServer // fair_server
 
+	peltClock event.Time // what clock was at most
 	classLoad
 
 	callbacks callback // balance_callback: what to do once the lock is given up
