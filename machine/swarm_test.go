@@ -126,6 +126,12 @@ func newSwarm(seed uint64, sink func(*event.Event)) (*swarm, plan) {
 			k.Features = eevdfFeatures
 		}
 	}
+	if seed%5 == 4 {
+		p.cfg.Sched.Fair = eevdf(int(seed / 5 % 3))
+		if p.cfg.Sched.Fair.PickFirst {
+			p.cfg.Sched.FairServerPeriod, p.cfg.Sched.FairServerRuntime = 0, 0 // see above
+		}
+	}
 	p.cfg.Sched.Fair.DeferPutPrev = sched.DeferPutPrev(seed / 5 % 3)
 	p.cfg.CoKernel = seed%8 == 7
 	s := &swarm{r: r, free: p.cfg.Costs == machine.Costs{}, pinning: p.pinning, kept: map[event.CPU]bool{}, donor: map[*sched.Task]*sched.Task{}}
@@ -181,7 +187,8 @@ func (s *swarm) attr() sched.Attr {
 	case 3:
 		return sched.Attr{Policy: sched.RR, Priority: 1 + r.IntN(6)}
 	}
-	return sched.Attr{Policy: []sched.Policy{sched.Normal, sched.Batch, sched.Idle}[r.IntN(3)], Nice: r.IntN(40) - 20}
+	return sched.Attr{Policy: []sched.Policy{sched.Normal, sched.Batch, sched.Idle}[r.IntN(3)], Nice: r.IntN(40) - 20,
+		Slice: max(0, event.Time(r.Int64N(6_000_000)-3_000_000))}
 }
 
 func (s *swarm) affinity() []event.CPU {
