@@ -193,7 +193,7 @@ func (p *Plan) until() (event.Time, error) {
 // an answer that depends on it should say so.
 func (s *Setup) limits() {
 	add := func(text string) { s.Limits = event.Diagnose(s.Limits, "not_modelled", 1, text) }
-	if _, fair := s.Load.Classes(); fair {
-		add("the fair class: a stand-in divides the CPU by weight; shares are right in the long run, waits of fair tasks are not")
+	if _, fair := s.Load.Classes(); fair && s.Machine.Sched.CPUs > 1 {
+		add("placement and load balancing of fair tasks: a stand-in leaves no CPU idle while a fair task waits that could run there; on which CPU one runs is not the kernel's choice")
 	}
 }

@@ -66,7 +66,9 @@ func (s *Setup) known(t *tuning) {
 }
 
 // proposed reports whether a feature was proposed and is in no kernel.
-func proposed(name string) bool { return name == "exit_normalize" || name == "defer_put_prev" || name == "co_kernel" }
+func proposed(name string) bool {
+	return name == "exit_normalize" || name == "defer_put_prev" || name == "co_kernel"
+}
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
