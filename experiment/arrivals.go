@@ -36,6 +36,7 @@ type Arrivals struct {
 	axes  []Axis
 	base  []event.Time // the scenario as it is
 	lead  event.Time   // from the start of the task to its first arrival
+	cut   bool         // not all instants without the task were kept
 	cycle event.Time   // the least distance of two arrivals; 0: there are no two
 }
 

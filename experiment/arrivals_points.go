@@ -39,7 +39,7 @@ func (a *Arrivals) Points(ctx context.Context, resolution event.Time) (points []
 	if err != nil {
 		return nil, kinds, err
 	}
-	kinds.Instants = len(times)
+	kinds.Instants, kinds.Cut = len(times), a.cut
 	cycle := a.cycle
 	if cycle <= 0 {
 		cycle = a.axes[axis].Max + 1
@@ -67,10 +67,11 @@ func (a *Arrivals) Points(ctx context.Context, resolution event.Time) (points []
 
 // PointKinds counts the points of Points.
 type PointKinds struct {
-	Instants   int // at which something happens in the run without the task
-	Cycle      int // starts in the first cycle that meet one
-	Grid       int // starts in the first cycle, Resolution apart, that are no Cycle
-	First      int // later starts whose first arrival meets one
+	Instants   int  // at which something happens in the run without the task
+	Cut        bool // there are more of them, later ones
+	Cycle      int  // starts in the first cycle that meet one
+	Grid       int  // starts in the first cycle, Resolution apart, that are no Cycle
+	First      int  // later starts whose first arrival meets one
 	Resolution event.Time
 }
 
@@ -149,8 +150,12 @@ func (a *Arrivals) undisturbed(ctx context.Context) ([]event.Time, error) {
 	}
 	var times []event.Time
 	p := scenario.Probe{Event: func(ev *event.Event) {
-		if n := len(times); n < mostInstants && (n == 0 || times[n-1] != ev.Time) {
+		switch n := len(times); {
+		case n > 0 && times[n-1] == ev.Time:
+		case n < mostInstants:
 			times = append(times, ev.Time)
+		default:
+			a.cut = true
 		}
 	}}
 	if err := p.Run(ctx, setup); err != nil {

@@ -81,7 +81,7 @@ func (h *Hunt) Run(ctx context.Context) (*result.WorstCase, error) {
 		return nil, err
 	}
 	r.Search = result.ArrivalSearch{Vary: h.Vary.String(), Seed: h.Seed, Budget: s.Budget, Runs: found.Runs, Proven: found.Proven(), Grid: found.Of, GridTried: found.Tried, GridWorstNS: found.GridBest,
-		Instants: kinds.Instants, ResolutionNS: int64(kinds.Resolution), Again: found.Again, Improved: []result.WorstImprove{}}
+		Instants: kinds.Instants, InstantsCut: kinds.Cut, ResolutionNS: int64(kinds.Resolution), Again: found.Again, Improved: []result.WorstImprove{}}
 	for _, i := range found.Improved {
 		r.Search.Improved = append(r.Search.Improved, result.WorstImprove{Run: i.Run, NS: i.Value})
 		r.Search.FoundRun = i.Run

@@ -312,3 +312,36 @@ func TestTheGridFindsWhatAllPhasesFind(t *testing.T) {
 		}
 	}
 }
+
+// TestTheoryOfOneCPUOfSeveral: tasks of other CPUs do not matter, nor does it how much they do; one
+// that may run on both has no theory.
+func TestTheoryOfOneCPUOfSeveral(t *testing.T) {
+	const body = `{"global":{"duration":1,"default_policy":"SCHED_FIFO"},"tasks":{
+"hi": {"priority":90,"cpus":[1],"timer":{"ref":"unique","period":7000,"mode":"absolute"},"run":1000},
+"away":{"priority":95,"cpus":[0],"timer":{"ref":"unique","period":5000,"mode":"absolute"},"run":4000},
+"ctl":{"priority":80,"cpus":[1],"delay":300,"timer":{"ref":"unique","period":20000,"mode":"absolute"},"run":6500}%s},
+"whylate":{"kernel":"6.1","cpus":2,"cost_table":"zero","settings":{"sched_rt_runtime_us":-1}}}`
+	read := func(more string) *experiment.Arrivals {
+		p, err := scenario.Read("two.json", fmt.Appendf(nil, body, more), scenario.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Load.Duration = 200_000_000
+		return arrivals(t, p, "ctl", experiment.VaryAll)
+	}
+	a := read("")
+	// 6.5 ms of its own, and hi twice: 7 ms after the first it is not done.
+	if bound, err := a.Bound(experiment.Response); err != nil || bound != 8_500_000 {
+		t.Errorf("bound %d, %v", bound, err)
+	}
+	if bound, err := a.Bound(experiment.Lateness); err != nil || bound != 1_000_000 {
+		t.Errorf("bound of the lateness %d, %v", bound, err)
+	}
+	found, err := experiment.Worst(context.Background(), search(a, [][]event.Time{a.Base()}, 600))
+	if err != nil || found.Value != 8_500_000 {
+		t.Errorf("found %d ns (%v), %v", found.Value, found.Improved, err)
+	}
+	if _, err := read(`,"both":{"priority":85,"run":100,"sleep":5000}`).Bound(experiment.Response); err == nil || !strings.Contains(err.Error(), "task both: it may run on several CPUs") {
+		t.Errorf("a task on both CPUs: %v", err)
+	}
+}

@@ -154,8 +154,12 @@ func (p *printer) worstSure(r *result.WorstCase) {
 	if !s.Proven {
 		tried = count(int64(s.GridTried)) + " of " + count(int64(s.Grid))
 	}
-	p.labelled("tried", fmt.Sprintf("%s points of a grid: starts that let an arrival meet one of the %s at which something happens without the task, and starts every %s; %s",
-		tried, plural(int64(s.Instants), "instant", "instants"), p.amount(s.ResolutionNS), swarm))
+	first := ""
+	if s.InstantsCut {
+		first = "first "
+	}
+	p.labelled("tried", fmt.Sprintf("%s points of a grid: starts that let an arrival meet one of the %s%s at which something happens without the task, and starts every %s; %s",
+		tried, first, plural(int64(s.Instants), "instant", "instants"), p.amount(s.ResolutionNS), swarm))
 	text := fmt.Sprintf("in run %s of %s", count(int64(s.FoundRun)), count(int64(s.Runs)))
 	if s.Again > 0 {
 		text += fmt.Sprintf("; %s later ones met the same", count(int64(s.Again)))

@@ -27,6 +27,7 @@ func TestWorst(t *testing.T) {
 	grid.Search.GridWorstNS, grid.Arrivals.Changes, grid.Replay = grid.WorstNS, nil, ""
 	open := *full
 	open.Measure, open.Open, open.Job.DoneNS, open.BlockedNS, open.SlackNS, open.OwnNS, open.Blocked = "wait", true, nil, 0, 0, 0, nil
+	open.Search.InstantsCut = true
 	open.Search.Proven, open.Search.GridTried, open.Theory = false, 700, grid.Theory
 	none := &result.WorstCase{Scenario: "load.json", Kernel: "6.1", CPUs: 2, Task: "once", Search: result.ArrivalSearch{Runs: 7}}
 	for _, c := range []struct {

@@ -91,6 +91,7 @@ type ArrivalSearch struct {
 	GridTried    int   `json:"grid_tried"`
 	GridWorstNS  int64 `json:"grid_worst_ns"` // the worst of those that were tried
 	Instants     int   `json:"instants"`
+	InstantsCut  bool  `json:"instants_cut"` // there are more, after these
 	ResolutionNS int64 `json:"resolution_ns"`
 	// FoundRun is the run that found the worst, counted from 1; Again, how many later ones met
 	// the same value.

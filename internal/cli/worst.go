@@ -176,6 +176,9 @@ func (f *worstFlags) read(std *streams, args []string) ([]byte, error) {
 
 // key names what is searched, so that no state of something else is gone on with.
 func (f *worstFlags) key(text []byte, args []string) string {
+	if text == nil {
+		text = []byte(args[0])
+	}
 	return fmt.Sprintf("%s\x00%q\x00%q\x00%q\x00%q\x00%d\x00%q\x00%v", text, args[1:], f.kernel, f.variant, f.run.changes, f.run.duration, f.run.costs, f.run.workgen)
 }
 
