@@ -200,14 +200,16 @@ func (m *Machine) block(c event.CPU, th *Thread, s *Step) {
 // ProcessExit emits sched_process_exit of a current thread that is in do_exit(). One that
 // exits without it says so with its StepExit.
 func (m *Machine) ProcessExit(th *Thread) {
-	if th.told = true; m.sink == nil {
-		return
+	th.told = true
+	c := th.Task.CPU()
+	if m.sink != nil {
+		ev := &m.ev
+		ev.Reset()
+		ev.Kind = event.SchedProcessExit
+		ev.Task, ev.TaskComm, ev.TaskPrio = th.Task.PID, th.Task.Comm, th.Task.Prio()
+		m.Emit(c, ev)
 	}
-	ev := &m.ev
-	ev.Reset()
-	ev.Kind = event.SchedProcessExit
-	ev.Task, ev.TaskComm, ev.TaskPrio = th.Task.PID, th.Task.Comm, th.Task.Prio()
-	m.Emit(th.Task.CPU(), ev)
+	m.Sched.AutogroupExit(c, th.Task)
 }
 
 // Notify lets th ask its program before it goes on in user mode, and brings it out of there

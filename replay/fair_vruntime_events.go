@@ -138,7 +138,7 @@ func (f *vruntimeFollower) charged(ev *event.Event) {
 	if t.exits {
 		// It leaves its session's group, if it has one; before 6.4 its queue in any case.
 		t.exits, t.untold = false, t.untold || t.queue.vague
-		f.sched.ForceRegroup(0, p.Group())
+		f.sched.AutogroupExit(0, p)
 	}
 	if f.tick {
 		f.tick = false

@@ -132,6 +132,7 @@ type forced struct {
 	unsure, unordered bool
 	wasRT             bool
 	exiting           bool // sched_process_exit has come
+	leftSession       bool // and it has left the group of its session
 	refused           refusal
 	policySure        bool // FIFO or RR is known
 	sliceSure         bool // what is left of its turn is known, if it has one
@@ -249,7 +250,10 @@ func (f *forcer) push(ev *event.Event) {
 		}
 	case event.SchedProcessExit:
 		if step.Task != nil {
-			f.of(step.Task, ev.CPU).exiting = true
+			t := f.of(step.Task, ev.CPU)
+			if t.exiting = true; !f.first.shows(event.SchedStatRuntime) {
+				f.leaveSession(t)
+			}
 		}
 	case event.SchedStatRuntime:
 		f.charged(ev, step.Task)

@@ -258,3 +258,12 @@ func (f *forcer) stayed(c event.CPU) {
 	f.sched.Schedule(c, true)
 	f.quiet = false
 }
+
+// leaveSession is what sched_autogroup_exit_task() does to a fair task that exits: the charge after
+// sched_process_exit is its.
+func (f *forcer) leaveSession(t *forced) {
+	if t.exiting && !t.leftSession {
+		t.leftSession = true
+		f.sched.AutogroupExit(t.task.CPU(), t.task)
+	}
+}

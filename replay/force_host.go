@@ -268,6 +268,7 @@ func (f *forcer) charged(ev *event.Event, tl *timeline.Task) {
 	f.spend(c, func() { f.sched.ChargeCurrent(c) })
 	f.cpus[c].charge = 0
 	f.chargedFair(ev, tl, cur)
+	f.leaveSession(f.of(tl, c))
 	f.tickDue(c)
 	f.used(c)
 	if after, _ := cur.Deadline(); cur.Rank() == sched.RankDL && (after != before || cur.Throttled()) {

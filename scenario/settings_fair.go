@@ -21,7 +21,7 @@ func fairOf(f kernel.Fair, cpus int) sched.FairConfig {
 		IdleEntities: f.IdleGroups, LongSleepers: f.LongSleepers, MinVruntimeOnSave: f.MinVruntimeOnSave,
 		TGLoadEvery: event.Time(f.TGLoadEvery), GroupKeepsWeight: f.GroupKeepsWeight, UtilEstMerged: f.UtilEstMerged,
 		InitialUtilUnscaled: f.InitialUtilUnscaled,
-		PickClearsBuddies:   f.PickClearsBuddies, WeightsToZero: f.WeightsToZero,
+		PickClearsBuddies:   f.PickClearsBuddies, ExitMoves: f.ExitMoves, WeightsToZero: f.WeightsToZero,
 		ProtectShortest: f.ProtectShortest, IdleByQueue: f.IdleByQueue, IdleUnprotected: f.IdleUnprotected,
 		YieldPays: f.YieldPays, InitialAtFork: f.InitialAtFork, PickFirst: f.PickFirst}
 	switch {

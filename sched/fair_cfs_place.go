@@ -122,6 +122,31 @@ func (s *Sched) migrateTaskRQFair(p *Task, _ event.CPU) {
 	p.migrated = true
 }
 
+// AutogroupExit is sched_autogroup_exit_task(), soon after sched_process_exit: a current task that
+// exits leaves the group of its session. Before 6.4 it goes out of its queue and back even if it
+// has none: where it stood before the others, it then stands with the first of them, and
+// min_vruntime goes on. A kernel asks for a new choice then, too, and sends a real-time task behind
+// its equals; here neither is done.
+func (s *Sched) AutogroupExit(from event.CPU, p *Task) Work {
+	s.begin(from)
+	g := p.group
+	auto := g != nil && g.auto
+	rq := s.rqs[p.cpu]
+	if p.class != fairClass || rq.curr != p || !p.onRQ || !auto && !s.cfg.Fair.ExitMoves {
+		return s.work
+	}
+	if auto {
+		g = nil
+	}
+	s.updateRQClock(rq)
+	s.dequeueTask(rq, p, flagSave|flagMove)
+	s.putPrevTask(rq, p)
+	s.taskChangeGroup(p, g)
+	s.enqueueTask(rq, p, flagSave|flagMove)
+	s.setNextTask(rq, p, false)
+	return s.work
+}
+
 // vruntimeNormalized is vruntime_normalized(): whether the virtual run time of p, which is in no
 // queue of its class now, is relative. A runnable one was dequeued for it, a new one has never
 // been in a queue, and one that is woken elsewhere is on its way.

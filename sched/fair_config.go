@@ -31,6 +31,8 @@ type FairConfig struct {
 	MinVruntimeOnSave bool
 	// PickClearsBuddies: who is picked is no buddy any more even where it goes on (before 5.4).
 	PickClearsBuddies bool
+	// ExitMoves: a task that exits goes out of its queue and back (4.9 to 6.3).
+	ExitMoves bool
 	// WeightsToZero: weights below 1, of 1024 for nice 0, count as none where they are scaled
 	// down (before 5.7).
 	WeightsToZero bool
@@ -125,7 +127,7 @@ func FairScale(cpus int) event.Time {
 // DefaultFair is CFS as 6.1 has it.
 func DefaultFair(cpus int) FairConfig {
 	f := FairScale(cpus)
-	return FairConfig{IdleEntities: true, LongSleepers: true, Latency: 6_000_000 * f, MinGranularity: 750_000 * f, IdleMinGranularity: 750_000, WakeupGranularity: 1_000_000 * f,
+	return FairConfig{IdleEntities: true, LongSleepers: true, ExitMoves: true, Latency: 6_000_000 * f, MinGranularity: 750_000 * f, IdleMinGranularity: 750_000, WakeupGranularity: 1_000_000 * f,
 		BaseSlice: 750_000 * f, BandwidthSlice: 5_000_000, InitialUtilUnscaled: true,
 		Features: FeaturesOf(GentleFairSleepers, StartDebit, LastBuddy, CacheHotBuddy, WakeupPreemption, AltPeriod, BaseSlice,
 			AttachAgeLoad, UtilEst, UtilEstFastup, WAIdle, WAWeight, WABias, SISUtil, NonTaskCapacity)}

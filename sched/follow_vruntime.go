@@ -37,14 +37,6 @@ func SharesQueue(p, q *Task) bool {
 	return p.class == fairClass && q.class == fairClass && p.se.cfsRQ == q.se.cfsRQ
 }
 
-// ForceRegroup lets the current task of c out of its queue and back, into the same one or that of
-// another group: sched_move_task() does so, for tasks that exit too.
-func (s *Sched) ForceRegroup(c event.CPU, g *Group) {
-	if p := s.rqs[c].curr; p.class == fairClass {
-		s.Attach(c, p, g)
-	}
-}
-
 // ForceAttr says what p, a fair task, has been for a while: its weight and its policy change, and
 // nothing else does. a is of a fair policy, too.
 func (s *Sched) ForceAttr(p *Task, a Attr) {
