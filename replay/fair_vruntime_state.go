@@ -49,7 +49,12 @@ func (f *vruntimeFollower) queueAt(name string) *vruntimeQueue {
 
 // configure gives a group what the snapshot tells of it. What no kernel takes was not there.
 func (f *vruntimeFollower) configure(g *sched.Group, told *Group) {
-	_ = f.sched.SetShares(g, told.Shares)
+	switch {
+	case told.Auto:
+		_ = f.sched.SetAutogroupNice(g, told.Nice)
+	case told.Shares > 0:
+		_ = f.sched.SetShares(g, told.Shares)
+	}
 	if told.Idle {
 		_ = f.sched.SetIdle(g, true)
 	}

@@ -39,6 +39,10 @@ func TestVruntimesAreTheKernels(t *testing.T) {
 			if v.Equal*1000 < v.Counted()*999 {
 				t.Errorf("equal %d of %d", v.Equal, v.Counted())
 			}
+			// Between sched_waking and the charge lie a few µs.
+			if v.UntoldMost > 10_000 {
+				t.Errorf("%d ns off after a charge at an untold moment", v.UntoldMost)
+			}
 			if v.Learned*100 > v.Updates {
 				t.Errorf("%d of %d updates only taught the model something", v.Learned, v.Updates)
 			}
