@@ -162,7 +162,7 @@ func (p *printer) worstSure(r *result.WorstCase) {
 		tried, first, plural(int64(s.Instants), "instant", "instants"), p.amount(s.ResolutionNS), swarm))
 	text := fmt.Sprintf("in run %s of %s", count(int64(s.FoundRun)), count(int64(s.Runs)))
 	if s.Again > 0 {
-		text += fmt.Sprintf("; %s later ones met the same", count(int64(s.Again)))
+		text += "; " + plural(int64(s.Again), "later one", "later ones") + " met the same"
 	}
 	p.labelled("found", text)
 }
