@@ -26,6 +26,7 @@ func (l *Load) Clone() *Load {
 	for i := range c.Tasks {
 		c.Tasks[i].Ops = slices.Clone(l.Tasks[i].Ops)
 	}
+	c.Groups = slices.Clone(l.Groups)
 	c.Lines = slices.Clone(l.Lines)
 	for i := range c.Lines {
 		c.Lines[i].Arrivals = slices.Clone(l.Lines[i].Arrivals)
@@ -58,6 +59,9 @@ func (l *Load) Apply(c *scenario.Change) error {
 			l.Tasks[i].Ops = oneByOne(l.Tasks[i].Ops)
 		}
 	}
+	if l.NeedsFairClass(c) {
+		l.UseFairClass()
+	}
 	var err error
 	switch c.Kind {
 	case scenario.ChangeTask:
@@ -81,8 +85,8 @@ func (l *Load) Apply(c *scenario.Change) error {
 		err = l.changeMutexes(c)
 	case scenario.ChangeArrivals:
 		err = fmt.Errorf("when tasks of a recording arrive is %w; scenarios can have it changed", scenario.ErrNotModelled)
-	default:
-		err = fmt.Errorf("cgroups are %w", scenario.ErrNotModelled)
+	case scenario.ChangeCGroup:
+		err = l.changeGroups(c)
 	}
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ type runner struct {
 	threads  []thread // by index of Load.Tasks
 	mutexes  []mutex
 	lines    lines
-	groups   []*sched.Group // by index of Load.Groups
+	groups   []*sched.Group    // by index of Load.Groups
 	living   map[event.PID]int // looked up only
 	arrivals uint64            // counts entries into queues of waiters, for their order
 	later    []Later
@@ -50,6 +50,15 @@ func (l *Load) plan() (*scenario.Plan, error) {
 	}
 	p.Values = append(p.Values, l.Values...)
 	return p, nil
+}
+
+// Setup is the machine of the load, without its tasks. An error is settings that its kernel refuses.
+func (l *Load) Setup() (*scenario.Setup, error) {
+	p, err := l.plan()
+	if err != nil {
+		return nil, err
+	}
+	return p.Setup()
 }
 
 // newRunner puts the load on its machine, up to the moment before its first event.

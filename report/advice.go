@@ -102,7 +102,7 @@ func (p *printer) harm(indent string, list []result.Harm) {
 		h := &list[i]
 		roughly := ""
 		if h.Class == "fair" {
-			roughly = "roughly " // that class is not modelled yet
+			roughly = "roughly " // often they only took turns as they were recorded
 		}
 		text := fmt.Sprintf("p%d of its waiting %s%s → %s", h.Percentile, roughly, p.number(h.BeforeNS), p.amount(h.AfterNS))
 		if h.MissesAfter != h.MissesBefore {

@@ -112,7 +112,7 @@ func (p *printer) predictedWaits(r *result.WhatIf, c *result.Changed) {
 		f, l := &c.Late[i], &r.Late[i]
 		switch {
 		case p.All:
-		case f.Withheld != "" && l.Class == "fair":
+		case f.Withheld != "" && l.Class == "fair" && !c.FairClass:
 			fair++
 			continue
 		case len(rows) > mostPredicted || of[l.PID] == mostOfATask:
@@ -137,7 +137,7 @@ func (p *printer) predictedWaits(r *result.WhatIf, c *result.Changed) {
 		p.say("and %s more; --all shows them", count(int64(hidden)))
 	}
 	if fair > 0 {
-		p.say("%s: nothing is predicted, their class is not modelled yet", plural(int64(fair), "late wait of a fair task", "late waits of fair tasks"))
+		p.say("%s: nothing is predicted, they took turns as they were recorded, since no snapshot tells their virtual run times", plural(int64(fair), "late wait of a fair task", "late waits of fair tasks"))
 	}
 }
 

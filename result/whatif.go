@@ -22,7 +22,10 @@ type Changed struct {
 	Tasks []ChangedTask `json:"tasks"`
 	// Mechanism is what the changes act on, "" where there are several or no word, and
 	// Confirmed how far predictions of that sort were off.
-	Mechanism   string       `json:"mechanism,omitempty"`
+	Mechanism string `json:"mechanism,omitempty"`
+	// FairClass: fair tasks ran by the rules of their class, so that their waits are predicted, too. Else
+	// they took turns as they were recorded.
+	FairClass   bool         `json:"fair_class,omitempty"`
 	Confirmed   *Confirmed   `json:"confirmed"` // null: none was followed by a recording
 	Diagnostics []Diagnostic `json:"diagnostics"`
 }

@@ -112,14 +112,14 @@ const leastLate = 50_000
 // mostAdvised bounds the waits of all groups together; --over may tell 100,000.
 const mostAdvised = 1000
 
-// seek chooses the waits to advise: real-time and deadline ones, for the model of fair tasks
-// only divides the CPU among them. It says of those for which nothing can be predicted why.
+// seek chooses the waits to advise: real-time and deadline ones, and those of fair tasks where a replay
+// runs them by the rules of their class. It says of those for which nothing can be predicted why.
 func (s *Study) seek(r *result.Explain, o *AdviceOptions) []sought {
 	var list []sought
 	groups := make(map[groupKey][]Candidate)
 	for i := range r.Late {
 		l := &r.Late[i]
-		if l.Class != "rt" && l.Class != "dl" || l.LatenessNS < leastLate {
+		if l.Class != "rt" && l.Class != "dl" && (l.Class != "fair" || !s.Load.FairClass) || l.LatenessNS < leastLate {
 			continue
 		}
 		key := groupOf(l)

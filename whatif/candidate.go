@@ -26,8 +26,7 @@ type asked struct {
 
 // rules are the kinds that suggest something. Those that are missing suggest nothing: what a
 // CPU needs to leave its idle state (idle_exit) and the last steps to a switch (switch) are
-// no matter of settings that a replay could tell, cgroup quotas and turns of fair tasks are not
-// modelled yet, and of what is unknown nothing follows.
+// no matter of settings that a replay could tell, and of what is unknown nothing follows.
 var rules = map[string]func(*asked) []Candidate{
 	"exit_teardown": suggestExit,
 	"rt_throttled":  suggestRTThrottled,
@@ -40,6 +39,8 @@ var rules = map[string]func(*asked) []Candidate{
 	"softirq":       suggestSoftirq,
 	"preempt_off":   suggestPreemptOff,
 	"late_wakeup":   suggestLateWakeup,
+	"cfs_quota":     suggestQuota,
+	"fair_turn":     suggestFairTurn,
 }
 
 // leastShare is how much of a wait a cause must make up to be asked, in percent: that from

@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -23,11 +24,49 @@ func (k *Known) Command(c *scenario.Change) string {
 	case scenario.ChangeRemove:
 		return forEach(k.pids(c), "kill %s")
 	case scenario.ChangeCGroup:
-		var parts []string
-		for _, v := range c.Values {
-			parts = append(parts, fmt.Sprintf("echo %s >%s", shell(v.To), shell("/sys/fs/cgroup/"+strings.Trim(c.Pattern, "/")+"/"+v.Name)))
+		return groupCommand(c)
+	}
+	return ""
+}
+
+// groupCommand writes the files of a control group; of a unit of systemd, which writes them again, it sets the properties.
+func groupCommand(c *scenario.Change) string {
+	path := strings.Trim(c.Pattern, "/")
+	unit := path[strings.LastIndexByte(path, '/')+1:]
+	managed := strings.HasSuffix(unit, ".service") || strings.HasSuffix(unit, ".slice") || strings.HasSuffix(unit, ".scope")
+	var parts, properties []string
+	for _, v := range c.Values {
+		if p := unitProperty(v); managed && p != "" {
+			properties = append(properties, p)
+			continue
 		}
-		return strings.Join(parts, "; ")
+		parts = append(parts, fmt.Sprintf("echo %s >%s", shell(v.To), shell("/sys/fs/cgroup/"+path+"/"+v.Name)))
+	}
+	if len(properties) > 0 {
+		parts = append([]string{"systemctl set-property --runtime " + shell(unit) + " " + strings.Join(properties, " ")}, parts...)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// unitProperty is a file of a control group as a property of systemd.resource-control(5), "": there is none.
+func unitProperty(v scenario.Value) string {
+	switch v.Name {
+	case "cpu.weight":
+		return "CPUWeight=" + v.To
+	case "cpu.idle":
+		if v.To == "1" {
+			return "CPUWeight=idle"
+		}
+	case "cpu.max":
+		quota, period, _ := strings.Cut(v.To, " ")
+		q, err := strconv.ParseInt(quota, 10, 64)
+		p, err2 := strconv.ParseInt(period, 10, 64)
+		switch {
+		case quota == "max":
+			return "CPUQuota="
+		case err == nil && err2 == nil && p > 0 && q*100%p == 0:
+			return fmt.Sprintf("CPUQuota=%d%% CPUQuotaPeriodSec=%dus", q*100/p, p)
+		}
 	}
 	return ""
 }
@@ -84,8 +123,12 @@ func (k *Known) taskCommand(c *scenario.Change) string {
 		}
 	}
 	var parts []string
-	if c.AltersAttr() {
-		parts = append(parts, forEach(pids, chrt(c.Alter(was))))
+	switch to := c.Alter(was); {
+	case !c.AltersAttr():
+	case to.Policy == was.Policy && to.Nice != was.Nice && to.Slice == was.Slice:
+		parts = append(parts, forEach(pids, fmt.Sprintf("renice -n %d -p %%s", to.Nice)))
+	default:
+		parts = append(parts, forEach(pids, chrt(to)))
 	}
 	if list := c.AllowedCPUs(); list != nil {
 		parts = append(parts, forEach(pids, "taskset -cp "+cpuList(list)+" %s"))
@@ -110,6 +153,9 @@ func chrt(a sched.Attr) string {
 		return renice(a, "chrt -b -p 0 %s")
 	case sched.Idle:
 		return "chrt -i -p 0 %s"
+	}
+	if a.Slice > 0 {
+		return renice(a, fmt.Sprintf("chrt -o -T %d -p 0 %%s", a.Slice))
 	}
 	return renice(a, "chrt -o -p 0 %s")
 }
@@ -177,7 +223,14 @@ func setCommand(c *scenario.Change) string {
 			servers = append(servers, "echo "+v.To+" >$d/period")
 		case "preempt":
 			others = append(others, "echo "+v.To+" >/sys/kernel/debug/sched/preempt")
-		case "HRTICK", "HRTICK_DL", "RT_PUSH_IPI", "RT_RUNTIME_SHARE", "TTWU_QUEUE":
+		case "sched_cfs_bandwidth_slice_us", "sched_autogroup_enabled":
+			sysctls = append(sysctls, "kernel."+v.Name+"="+v.To)
+		case "latency_ns", "min_granularity_ns", "idle_min_granularity_ns", "wakeup_granularity_ns", "base_slice_ns":
+			others = append(others, "echo "+v.To+" >/sys/kernel/debug/sched/"+v.Name)
+		default:
+			if _, fair := sched.FeatureNamed(v.Name); !fair && !otherFeatures[v.Name] {
+				continue
+			}
 			word := v.Name
 			if v.To == "off" || v.To == "0" || v.To == "false" {
 				word = "NO_" + word
@@ -193,3 +246,6 @@ func setCommand(c *scenario.Change) string {
 	}
 	return strings.Join(others, "; ")
 }
+
+// otherFeatures are features of the scheduler that are not of the fair class.
+var otherFeatures = map[string]bool{"HRTICK": true, "HRTICK_DL": true, "RT_PUSH_IPI": true, "RT_RUNTIME_SHARE": true, "TTWU_QUEUE": true}

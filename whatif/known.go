@@ -10,6 +10,7 @@ import (
 	"github.com/whylate/whylate/replay"
 	"github.com/whylate/whylate/scenario"
 	"github.com/whylate/whylate/sched"
+	"github.com/whylate/whylate/workload"
 )
 
 // Known is what the rules may ask about the machine and its tasks.
@@ -19,6 +20,9 @@ type Known struct {
 	Traits kernel.Traits
 	Tasks  []Task
 	IRQs   []IRQ
+	Groups []Group // those above first
+	// FairClass: a replay runs fair tasks by the rules of their class. Slices: tasks may ask for slices.
+	FairClass, Slices bool
 	// RTRuntime and RTPeriod are sched_rt_runtime_us and sched_rt_period_us; runtime −1: no
 	// limit. FairRuntime and FairPeriod are the fair servers', in ns.
 	RTRuntime, RTPeriod     int64
@@ -32,6 +36,14 @@ type Task struct {
 	Attr sched.Attr  // the last that it becomes, but for SCHED_OTHER, which many are at their beginning and end
 	CPUs []event.CPU // nil: all
 	Dies bool        // its exit is in the recording
+	// Group is 1 + the index of its group in Known.Groups, 0: the root.
+	Group int
+}
+
+// Group is a control group that recorded tasks are in.
+type Group struct {
+	workload.Group
+	Up int // 1 + the index of the group above, 0: the root
 }
 
 // IRQ is an interrupt of the recording.
@@ -61,7 +73,7 @@ func KnownOf(l *replay.Load) *Known {
 	}
 	for i := range l.Tasks {
 		t := &l.Tasks[i]
-		known := Task{Comm: l.Names.String(t.Comm), PID: int32(t.PID), Attr: t.Attr, CPUs: t.CPUs}
+		known := Task{Comm: l.Names.String(t.Comm), PID: int32(t.PID), Attr: t.Attr, CPUs: t.CPUs, Group: t.Group}
 		for j := range t.Ops {
 			known.Dies = known.Dies || t.Ops[j].Dying
 			if a := t.Ops[j].Attr; t.Ops[j].Kind == replay.OpAttr && a.Policy != sched.Normal {
@@ -69,6 +81,13 @@ func KnownOf(l *replay.Load) *Known {
 			}
 		}
 		k.Tasks = append(k.Tasks, known)
+	}
+	k.FairClass = l.FairClass
+	if setup, err := l.Setup(); err == nil {
+		k.Slices = setup.Machine.Sched.Fair.CustomSlices
+	}
+	for i := range l.Groups {
+		k.Groups = append(k.Groups, Group{l.Groups[i].Group, l.Groups[i].Parent + 1})
 	}
 	for i := range l.Lines {
 		if !l.Lines[i].Softirq {

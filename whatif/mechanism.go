@@ -1,6 +1,8 @@
 package whatif
 
 import (
+	"strings"
+
 	"github.com/whylate/whylate/result"
 	"github.com/whylate/whylate/scenario"
 	"github.com/whylate/whylate/sched"
@@ -23,6 +25,11 @@ func mechanismOf(c *scenario.Change) string {
 		return "priority inheritance"
 	case scenario.ChangeRemove:
 		return "removal"
+	case scenario.ChangeCGroup:
+		if strings.HasPrefix(c.Values[0].Name, "cpu.max") {
+			return "quota"
+		}
+		return "group weight"
 	case scenario.ChangeSet:
 		return mechanisms[c.Values[0].Name]
 	}
@@ -45,6 +52,8 @@ func taskMechanism(c *scenario.Change) string {
 		return "policy"
 	case "prio", "nice":
 		return "priority"
+	case "slice_us":
+		return "slice"
 	case "runtime", "deadline", "period":
 		return "deadline"
 	case "cpus":

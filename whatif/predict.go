@@ -41,7 +41,9 @@ func Predict(ctx context.Context, src explain.Source, o explain.Options, sets []
 			return nil, nil, errs[i]
 		}
 		for j := range a.Late {
-			withholdFair(&a.Late[j], &e.Late[j])
+			if !a.FairClass {
+				withholdFair(&a.Late[j], &e.Late[j])
+			}
 			sumUp(&a.Sum, &a.Late[j])
 		}
 		r.Changes = append(r.Changes, *a)
@@ -49,10 +51,10 @@ func Predict(ctx context.Context, src explain.Source, o explain.Options, sets []
 	return r, s, nil
 }
 
-// withholdFair withholds what the model says of a wait whose class it does not model.
+// withholdFair withholds what the model says of a wait whose class it has not run by its rules.
 func withholdFair(p *result.Prediction, l *result.Late) {
 	if !slices.Contains([]string{"rt", "dl", "stop"}, l.Class) {
-		p.Withheld = fmt.Sprintf("the model only divides the CPU among tasks of class %s", l.Class)
+		p.Withheld = fmt.Sprintf("tasks of class %s took turns as they were recorded, since no snapshot tells their virtual run times", l.Class)
 	}
 }
 

@@ -23,6 +23,25 @@ type Study struct {
 	base  *outcome
 	pairs map[string]replay.Pair        // recorded waits with those of Base, by their names
 	prios map[replay.WaitKey]event.Prio // of the unchanged waits
+
+	// fair is the study of the load with the fair class itself, which changes of that are compared with;
+	// made when it is needed.
+	fairOnce sync.Once
+	fair     *Study
+	fairErr  error
+}
+
+// withFairClass is the study of the same load in which fair tasks run by the rules of their class.
+func (s *Study) withFairClass() (*Study, error) {
+	if s.Load.FairClass {
+		return s, nil
+	}
+	s.fairOnce.Do(func() {
+		l := s.Load.Clone()
+		l.UseFairClass()
+		s.fair, s.fairErr = NewStudy(l)
+	})
+	return s.fair, s.fairErr
 }
 
 // NewStudy runs the load as it is.
@@ -52,8 +71,21 @@ func (s *Study) Known() *Known { return s.known }
 // when the changes are made together. An error is a change that makes no sense here; one that
 // the kernel refuses is an answer.
 func (s *Study) Ask(changes []string, ids []string) (*result.Changed, error) {
-	c := &result.Changed{Changes: changes, Commands: []string{}, Late: []result.Prediction{}, Harm: []result.Harm{},
+	c := &result.Changed{Changes: changes, Commands: []string{}, Late: []result.Prediction{}, Harm: []result.Harm{}, FairClass: s.Load.FairClass,
 		Tasks: []result.ChangedTask{}, Diagnostics: []result.Diagnostic{}}
+	for _, text := range changes {
+		parsed, err := scenario.ParseChange(text)
+		if err != nil {
+			return nil, err
+		}
+		if !s.Load.FairClass && s.Load.NeedsFairClass(&parsed) {
+			other, err := s.withFairClass()
+			if err != nil {
+				return nil, err
+			}
+			return other.Ask(changes, ids)
+		}
+	}
 	l := s.Load.Clone()
 	before := len(l.Assumed)
 	for _, text := range changes {

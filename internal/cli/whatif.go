@@ -26,7 +26,8 @@ recorded load runs in a model of the scheduler, as it was and with the change.
 (whylate list changes has them all.) Several --change are made together; --alone also asks
 each by itself. For each late wait stand what was recorded, what the unchanged replay makes of
 it, and what is predicted. Where the unchanged replay is off by more than 20 % and 50 µs the
-answer is withheld: unknown, with the reason. Nothing is predicted for fair tasks yet.
+answer is withheld: unknown, with the reason. Waits of fair tasks are
+predicted where the snapshot of the machine tells their virtual run times, or the change is one of their class.
 Without --over, --top or --wait the late waits are those that explain tells.`
 
 const whatifExample = `  whylate whatif trace.dat --change 'task=logger policy=other'
