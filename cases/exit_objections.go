@@ -41,7 +41,7 @@ var exitObjections = []objection{
 	{text: "Change A forgets SCHED_DEADLINE and negative nice values.", parts: []string{"kinds"},
 		answer: func(n *numbers) string {
 			c := n.parts["kinds"]
-			return fmt.Sprintf("A dying deadline task makes cyclictest wait: %s. A dying task with nice -20 makes fair tasks wait: %s; %s. The model's fair class is a stand-in, so this does not say that a kernel shows none. Real-time tasks wait for it: %s.",
+			return fmt.Sprintf("A dying deadline task makes cyclictest wait: %s. A dying task with nice -20 makes fair tasks wait: %s; %s. Real-time tasks wait for it: %s.",
 				each(c, "rt_latency_dl_max_ns"), each(c, "fair_latency_nice_max_ns"), shown(c, "fair_latency_nice_max_ns"), each(c, "rt_latency_nice_max_ns"))
 		}},
 	{text: "exit_mm() begins by giving up robust and PI futexes: tasks that wait for a lock of the dying task wait longer, too.", parts: []string{"locks-pi", "locks-robust"},

@@ -66,10 +66,11 @@ func explainedWith(t *testing.T, file string, alter func(*scenario.Setup), chang
 	return out
 }
 
-// behindExit sums up what the waits of comm say of exit_teardown, and how often.
+// behindExit sums up what the waits of comm as a real-time task say of exit_teardown, and how
+// often: at the end of the program it dies among the others, and with exit_normalize as a fair one.
 func behindExit(out *result.Explain, comm, verdict string) (n int, ns event.Time) {
 	for i := range out.Late {
-		if !strings.HasPrefix(out.Late[i].Comm, comm) {
+		if !strings.HasPrefix(out.Late[i].Comm, comm) || out.Late[i].Class != "rt" {
 			continue
 		}
 		for _, c := range out.Late[i].Causes {

@@ -41,7 +41,7 @@ func (s *Sched) tell(rq *RQ, prev, next *Task) {
 func (s *Sched) fillDecision(rq *RQ, prev, next *Task) {
 	d := &s.decision
 	*d = Decision{At: rq.clock, CPU: rq.cpu, Prev: prev, Next: next, Rule: s.ruleOf(rq, next), Candidates: d.Candidates[:0],
-		Runnable: rq.nrRunning}
+		Runnable: rq.nrRunning - rq.cfs.hNrDelayed}
 	add := func(t *Task, key int64, name string) bool {
 		d.Candidates = append(d.Candidates, Candidate{t, key, name})
 		return len(d.Candidates) < MostCandidates
@@ -71,10 +71,17 @@ func (s *Sched) ruleOf(rq *RQ, t *Task) string {
 	case rtClass:
 		return "first of the highest priority"
 	case fairClass:
-		if rq.server.queued() {
-			return "least vruntime, chosen by the fair server"
+		rule := "least vruntime"
+		switch {
+		case s.cfg.FairPlaced:
+			rule = "first in the recorded order"
+		case s.cfg.Fair.EEVDF:
+			rule = "earliest virtual deadline of those that are owed time"
 		}
-		return "least vruntime"
+		if rq.server.queued() {
+			return rule + ", chosen by the fair server"
+		}
+		return rule
 	}
 	return "nothing is runnable"
 }
@@ -84,7 +91,7 @@ func (p *Task) ClassName() string {
 	return [...]string{"stop", "dl", "rt", "fair", "idle"}[p.class]
 }
 
-// fairCandidates hands out the fair tasks: the current ones of all levels, which the timelines
+// fairCandidates hands out the fair tasks that do not sleep: the current ones of all levels, which the timelines
 // do not have, where the class would choose them.
 func (s *Sched) fairCandidates(rq *RQ, next *Task, add func(*Task, int64, string) bool) {
 	if len(s.decision.Candidates) >= MostCandidates {
@@ -99,7 +106,7 @@ func (s *Sched) fairCandidates(rq *RQ, next *Task, add func(*Task, int64, string
 	if next.class == fairClass && next.se.onRQ && !add(next, key(next), name) {
 		return
 	}
-	if curr != next && curr.class == fairClass && curr.se.onRQ && curr.onCPU && !curr.se.node.in && !add(curr, key(curr), name) {
+	if curr != next && curr.class == fairClass && curr.se.onRQ && !curr.se.delayed && curr.onCPU && !curr.se.node.in && !add(curr, key(curr), name) {
 		return
 	}
 	rq.cfs.eachWaiting(func(p *Task) bool { return p == next || p == curr && !p.se.node.in || add(p, key(p), name) })
