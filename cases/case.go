@@ -43,6 +43,8 @@ type part struct {
 	measures     []experiment.Measure
 	watch        func(*experiment.Context) experiment.Watcher
 	answer       func(*result.Comparison) string
+	// search, where set, is what is done instead of runs with several seeds.
+	search *search
 	// name renames asIs for people.
 	name string
 }
@@ -57,11 +59,11 @@ type objection struct {
 // asIs is the variant that changes nothing.
 const asIs = "as-is"
 
-//go:embed exit/*.json throttle/*.json
+//go:embed exit/*.json throttle/*.json defer/*.json
 var files embed.FS
 
 // All lists the cases.
-func All() []*Case { return []*Case{exitCase, throttleCase} }
+func All() []*Case { return []*Case{exitCase, throttleCase, deferCase} }
 
 // Named returns the case called name. The error names what there is.
 func Named(name string) (*Case, error) {
@@ -104,6 +106,7 @@ type WorstRun struct {
 func (c *Case) Run(ctx context.Context, o Options) (*Answer, error) {
 	var list []*experiment.Experiment
 	var used []*part
+	var searches []*experiment.Experiment
 	for i := range c.parts {
 		p := &c.parts[i]
 		if o.Quick && p.quickSeeds == 0 {
@@ -113,11 +116,28 @@ func (c *Case) Run(ctx context.Context, o Options) (*Answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		list, used = append(list, x), append(used, p)
+		if used = append(used, p); p.search == nil {
+			list = append(list, x)
+		} else {
+			searches = append(searches, x)
+		}
 	}
-	got, err := experiment.Run(ctx, list, experiment.Options{Progress: o.Progress})
+	ran, err := experiment.Run(ctx, list, experiment.Options{Progress: o.Progress})
 	if err != nil {
 		return nil, fmt.Errorf("case %s: %w", c.Name, err)
+	}
+	var got []*experiment.Outcome
+	for _, p := range used {
+		var out *experiment.Outcome
+		if p.search == nil {
+			out, ran = ran[0], ran[1:]
+		} else {
+			if out, err = p.search.run(ctx, searches[0], o.Quick); err != nil {
+				return nil, fmt.Errorf("case %s: %w", c.Name, err)
+			}
+			searches = searches[1:]
+		}
+		got = append(got, out)
 	}
 	return c.answer(used, got, o.Quick), nil
 }

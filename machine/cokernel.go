@@ -137,6 +137,9 @@ func (m *Machine) spendCo(c event.CPU, ns event.Time) {
 func (m *Machine) coSwitched(c event.CPU, left *sched.Task) {
 	if m.Sched.Curr(c) != left {
 		m.spendCo(c, m.cfg.Costs.CoSwitch)
+		if m.now >= m.countFrom {
+			m.cpus[c].scheduler += m.cfg.Costs.CoSwitch
+		}
 	}
 	if m.Sched.Curr(c).Rank() != sched.RankRT {
 		m.leaveCo(c)

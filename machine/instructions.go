@@ -15,7 +15,8 @@ const (
 	putPrevEntity = 160 // put_prev_entity(), with update_load_avg() that finds nothing to do
 	setNextEntity = 182 // pick_next_entity() and set_next_entity(), likewise
 	updateCurr    = 55  // update_curr(), of an entity that has run
-	treeLevel     = 10  // a level of the red-black tree on the way to its place, and back
+	treeInsert    = 21  // rb_insert_color() of a tree that had some already, on average
+	treeLevel     = 8   // a level of the tree on the way down
 	peltUpdate    = 50  // __update_load_avg_se() or _cfs_rq() that adds something
 	peltDecay     = 20  // one of its three sums, where a period has ended; how many have does not matter
 
@@ -26,7 +27,7 @@ const (
 
 // instructions are those of the fair class inside an operation.
 func instructions(w *sched.FairWork) int64 {
-	n := putPrevEntity*w.PutPrevs + setNextEntity*w.SetNexts + updateCurr*w.Charged + treeLevel*w.Depth + peltUpdate*w.PeltUpdates +
+	n := putPrevEntity*w.PutPrevs + setNextEntity*w.SetNexts + updateCurr*w.Charged + treeInsert*w.Inserts + treeLevel*w.Depth + peltUpdate*w.PeltUpdates +
 		peltDecay*w.PeltDecays + deferPut*w.Deferred + settlePut*w.Settled + settleTime*w.PutAside
 	return int64(n)
 }
@@ -71,7 +72,23 @@ func (m *Machine) PutPrevs(c event.CPU) PutPrevs { return m.cpus[c].putPrevs }
 // CountFrom lets PutPrevs and SchedulerTime count what is done from at on only.
 func (m *Machine) CountFrom(at event.Time) { m.countFrom = at }
 
-// SchedulerTime is how long c was at the scheduler's work so far, in ns.
+// OwnWork is how long c will still be at what cannot be interrupted: its own work, or with a
+// thread's section with interrupts off, in ns. A co-kernel counts its own alone.
+func (m *Machine) OwnWork(c event.CPU) event.Time {
+	cp := &m.cpus[c]
+	switch {
+	case m.cfg.CoKernel:
+		return max(cp.co.until-m.now, 0)
+	case cp.busy > m.now:
+		return cp.busy - m.now
+	case cp.running != nil && cp.running.mode == IRQsOff:
+		return max(cp.running.remaining-(m.now-cp.running.since), 0)
+	}
+	return 0
+}
+
+// SchedulerTime is how long c was at the scheduler's work so far, or changed sides with a
+// co-kernel, in ns.
 func (m *Machine) SchedulerTime(c event.CPU) event.Time { return m.cpus[c].scheduler }
 
 // count notes what an operation on c did of put_prev_task().

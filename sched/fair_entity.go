@@ -163,8 +163,10 @@ func (se *schedEntity) setExecStart(at event.Time) {
 
 // enqueueTimeline is __enqueue_entity().
 func (s *Sched) enqueueTimeline(cfs *cfsRQ, se *schedEntity) {
-	s.work.Inserts++
-	s.work.Depth += bits.Len(uint(cfs.timeline.n))
+	if n := cfs.timeline.n; n > 0 {
+		s.work.Inserts++
+		s.work.Depth += bits.Len(uint(n))
+	}
 	if s.eevdf() {
 		s.avgVruntimeAdd(cfs, se)
 		cfs.timeline.insertValue(&se.node, se.deadline, se.vruntime, se.slice)

@@ -75,8 +75,8 @@ type FairWork struct {
 	// Deferred are tasks that were not put back, with DeferPutPrev, Settled those of which that
 	// was done later, and PutAside entities whose time was put aside.
 	Deferred, Settled, PutAside int
-	// Inserts are entities that came into a red-black tree, Depth is the sum of the levels that a
-	// balanced tree of as many had before.
+	// Inserts are entities that came into a red-black tree that had some already, Depth is the sum
+	// of the levels that a balanced tree of as many has.
 	Inserts, Depth int
 	// Load tracking: updates, the periods that ended in them (of one update 345 at most; more
 	// make no difference), and the sums that decayed for that.
