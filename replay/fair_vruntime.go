@@ -23,8 +23,22 @@ type Vruntimes struct {
 	// Differ are the others, by what came before them. After each the task is put where the kernel
 	// has it, so that it is counted once.
 	Differ [nVruntimeCauses]int64
+	// What the model would have decided with them, and how often the kernel did the same: which of
+	// several tasks runs next, whether a fair task that wakes asks the current fair one to leave, and whether a
+	// tick does.
+	Picks, Wakes, Ticks Agreement
 	// First are the first differences.
 	First []VruntimeDiff
+}
+
+// Agreement counts decisions.
+type Agreement struct{ N, Agree int64 }
+
+func (a *Agreement) count(agree bool) {
+	a.N++
+	if agree {
+		a.Agree++
+	}
 }
 
 // Counted is how many updates were compared for which the trace tells everything.
@@ -120,6 +134,7 @@ type vruntimeFollower struct {
 	groups map[string]*vruntimeQueue
 	root   vruntimeQueue
 	want   *sched.Task
+	choice bool // it is one that a switch shows
 
 	index   int64
 	sighted map[event.PID][]sighting
@@ -129,6 +144,7 @@ type vruntimeFollower struct {
 	settled bool            // the snapshot was taken over
 	waking  event.Time
 	started bool
+	ticked  bool // a tick was charged, and no event has shown yet what it asked for
 	stamps  stamps
 	timers  []forcedTimer         // of quotas
 	owners  map[int64]sched.Timer // those that the trace showed, by address
@@ -258,7 +274,12 @@ func (f *vruntimeFollower) prioFrom(pid event.PID, index int64) event.Prio {
 func (f *vruntimeFollower) Now() event.Time { return f.clock }
 
 // Pick makes the recorded choice.
-func (f *vruntimeFollower) Pick(event.CPU, *sched.Task, *sched.Task) *sched.Task { return f.want }
+func (f *vruntimeFollower) Pick(_ event.CPU, _, next *sched.Task) *sched.Task {
+	if f.choice && f.want.Rank() == sched.RankFair && f.sched.NrRunning(0) > 1 {
+		f.out.Picks.count(next == f.want)
+	}
+	return f.want
+}
 
 // Charge leaves it at what the clock says.
 func (f *vruntimeFollower) Charge(_ event.CPU, _ *sched.Task, delta event.Time) event.Time {

@@ -22,9 +22,21 @@ func (f *vruntimeFollower) push(ev *event.Event) {
 	if len(f.expired) > 0 && ev.Kind != event.SchedStatRuntime && ev.Kind != event.HrtimerExpireEntry {
 		f.serve(true)
 	}
-	if ev.Flags&event.FlagsKnown != 0 && ev.Kind != event.Gap {
+	shows := ev.Flags&event.FlagsKnown != 0 && ev.Kind != event.Gap && ev.Kind != event.SchedSwitch
+	if f.ticked && shows {
+		f.ticked = false
+		f.out.Ticks.count(f.sched.NeedResched(0) == ev.Flags.Has(event.NeedResched))
+	}
+	f.follow(ev)
+	// A wake asks for a new choice before its event, a tick after the event of its charge: that is the
+	// model's own first.
+	if shows && !f.ticked {
 		f.sched.ForceNeedResched(0, ev.Flags.Has(event.NeedResched))
 	}
+}
+
+// follow does what an event shows.
+func (f *vruntimeFollower) follow(ev *event.Event) {
 	switch ev.Kind {
 	case event.SchedStatRuntime:
 		f.charged(ev)
@@ -142,6 +154,7 @@ func (f *vruntimeFollower) charged(ev *event.Event) {
 	}
 	if f.tick {
 		f.tick = false
+		f.ticked = p.Rank() == sched.RankFair && !f.sched.NeedResched(0)
 		f.sched.SchedulerTick(0)
 	}
 }
@@ -250,12 +263,13 @@ func (f *vruntimeFollower) switched(ev *event.Event) {
 	case prev.yields:
 		f.sched.Yield(0)
 	}
-	prev.yields, f.tick, f.waking = false, false, event.NoTime
+	prev.yields, f.tick, f.ticked, f.waking = false, false, false, event.NoTime
 	if prev.cause == VruntimeRan {
 		prev.cause = VruntimeSwitched
 	}
-	f.want = next.task
+	f.want, f.choice = next.task, true
 	f.sched.Schedule(0, preempt)
+	f.choice = false
 	if ev.State.Dead() {
 		delete(f.tasks, ev.Task)
 	}
@@ -323,7 +337,11 @@ func (f *vruntimeFollower) woken(ev *event.Event) {
 		return
 	}
 	t.cause, t.untold = VruntimePlaced, t.untold || t.queue.vague
+	asks := cur.Rank() == sched.RankFair && p.Rank() == sched.RankFair && !f.sched.NeedResched(0) && ev.Flags&event.FlagsKnown != 0
 	f.sched.TryToWakeUp(0, p)
+	if asks {
+		f.out.Wakes.count(f.sched.NeedResched(0) == ev.Flags.Has(event.NeedResched))
+	}
 }
 
 // blur notes that the wake of t charges a group, that of the current task c, in the queue where

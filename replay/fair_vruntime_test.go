@@ -33,6 +33,7 @@ func TestVruntimesAreTheKernels(t *testing.T) {
 			}
 			t.Logf("%d updates, %d learned from; equal %d of %d, and %d of %d that rest on a charge which no event tells, the others at most %d ns off; differ %v",
 				v.Updates, v.Learned, v.Equal, v.Counted(), v.UntoldEqual, v.Untold, v.UntoldMost, v.Differ)
+			t.Logf("decided alike: %d of %d picks, %d of %d wakes, %d of %d ticks", v.Picks.Agree, v.Picks.N, v.Wakes.Agree, v.Wakes.N, v.Ticks.Agree, v.Ticks.N)
 			for _, d := range v.First {
 				t.Logf("%d ns: %s (%d) ran %d ns %s: recorded %d, model %d", d.At, src.Names().String(d.Comm), d.PID, d.Runtime, d.Cause, d.Recorded, d.Model)
 			}
@@ -46,6 +47,11 @@ func TestVruntimesAreTheKernels(t *testing.T) {
 			if v.Learned*100 > v.Updates {
 				t.Errorf("%d of %d updates only taught the model something", v.Learned, v.Updates)
 			}
+			for i, a := range []*Agreement{&v.Picks, &v.Wakes, &v.Ticks} {
+				sum := []*Agreement{&all.Picks, &all.Wakes, &all.Ticks}[i]
+				sum.N += a.N
+				sum.Agree += a.Agree
+			}
 			all.Updates += v.Updates
 			all.Learned += v.Learned
 			all.Equal += v.Equal
@@ -55,4 +61,10 @@ func TestVruntimesAreTheKernels(t *testing.T) {
 	}
 	t.Logf("all: %d updates, %d learned from; equal %d of %d, and %d of %d that rest on an untold charge", all.Updates, all.Learned, all.Equal,
 		all.Counted(), all.UntoldEqual, all.Untold)
+	t.Logf("all: decided alike %d of %d picks, %d of %d wakes, %d of %d ticks", all.Picks.Agree, all.Picks.N, all.Wakes.Agree, all.Wakes.N, all.Ticks.Agree, all.Ticks.N)
+	for what, a := range map[string]Agreement{"picks": all.Picks, "wakes": all.Wakes, "ticks": all.Ticks} {
+		if a.N < 1000 || a.Agree*1000 < a.N*995 {
+			t.Errorf("%d of %d %s are the kernel's", a.Agree, a.N, what)
+		}
+	}
 }
