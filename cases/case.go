@@ -81,6 +81,9 @@ func Named(name string) (*Case, error) {
 type Options struct {
 	// Quick leaves out parts, variants and seeds: for a first look.
 	Quick bool
+	// Kernel, where set, is the profile in place of that of the scenarios; a variant that names
+	// one keeps it.
+	Kernel string
 	// Read, where set, returns the scenario of the given name instead of the one that comes
 	// with the case: one that was handed out and changed.
 	Read func(name string) ([]byte, error)
@@ -247,6 +250,9 @@ func (p *part) experiment(name string, o *Options) (*experiment.Experiment, erro
 		pl, err := scenario.Read(p.file, text, scenario.Options{})
 		if err == nil && o.Quick && p.duration > 0 {
 			pl.Load.Duration = p.duration
+		}
+		if err == nil && o.Kernel != "" {
+			pl.Kernel = o.Kernel
 		}
 		return pl, err
 	}

@@ -30,6 +30,7 @@ wait of each variant as trace.dat files, which explain takes.`
 const caseExamples = `  whylate case exit --quick
   whylate case throttle -o throttle
   whylate run throttle/ladder.json --variant as-is,irq-other --task 'app*'
+  whylate case defer --quick --kernel 6.12
   whylate case throttle --from throttle    # after a change of its scenarios`
 
 // caseFlags are those of case.
@@ -38,7 +39,9 @@ type caseFlags struct {
 	dir   string
 	from  string // folder of the scenarios; "": those that come with the case
 	force bool
-	out   output // how it is printed; always to standard output
+	// kernel is the profile to run on; "": that of the scenarios.
+	kernel string
+	out    output // how it is printed; always to standard output
 }
 
 func newCase(std *streams) *cobra.Command {
@@ -71,6 +74,7 @@ func newCase(std *streams) *cobra.Command {
 	flags.BoolVarP(&f.out.quiet, "quiet", "q", false, "no progress on standard error")
 	flags.StringVarP(&f.dir, "output", "o", "", "also write scenarios, traces of the longest waits, text and JSON into the folder `DIR`")
 	flags.StringVar(&f.from, "from", "", "run the scenarios in the folder `DIR`, which -o wrote and somebody changed")
+	flags.StringVar(&f.kernel, "kernel", "", "run on the kernel `PROFILE` instead of that of the scenarios (see list kernels)")
 	flags.BoolVarP(&f.force, "force", "f", false, "write into a folder that is not empty")
 	f.out.file, f.out.color = "-", "auto"
 	flags.Func("color", "emphasis: `WHEN` is auto, always or never", into(&f.out.color, oneOf("auto", "always", "never")))
@@ -86,9 +90,12 @@ func (std *streams) runCase(cmd *cobra.Command, name string, f *caseFlags) error
 	if err := f.checkDir(); err != nil {
 		return err
 	}
+	if _, err := scenario.KernelNamed(f.kernel); err != nil {
+		return &usageError{cmd.CommandPath(), err}
+	}
 	p := newProgress(std.err, f.out.quiet)
 	p.what = "running"
-	o := cases.Options{Quick: f.quick, Progress: p.update}
+	o := cases.Options{Quick: f.quick, Kernel: f.kernel, Progress: p.update}
 	if f.from != "" {
 		o.Read = func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(f.from, name)) }
 	}
