@@ -180,6 +180,26 @@ func TestPickIsTheEarliestEligibleDeadline(t *testing.T) {
 	}
 }
 
+// TestFarApartVirtualTimes: virtual times that no kernel has, as a damaged recording can force them, end no choice.
+func TestFarApartVirtualTimes(t *testing.T) {
+	for _, v := range []int64{1 << 40, 1 << 55, 1 << 62, -1 << 62} {
+		b := newBench(rules612())
+		for i := range 3 {
+			p := b.add(t, Attr{Nice: -20 + 13*i})
+			b.WakeUpNewTask(0, p)
+			b.ForceVirtual(p, VirtualTime{VRuntime: v * int64(i)})
+		}
+		for range 20 {
+			b.Schedule(0, true)
+			if b.Curr(0).PID == 0 {
+				t.Fatalf("%d: the CPU idles while tasks wait", v)
+			}
+			b.now += 1_000_000
+			b.SchedulerTick(0)
+		}
+	}
+}
+
 // lag is how much p lags behind in virtual time: its share of what was done, less what it has done.
 func (b *bench) lag(p *Task) float64 {
 	d := new(big.Rat).Sub(b.zeroLag(), new(big.Rat).SetInt64(p.se.vruntime))

@@ -45,10 +45,25 @@ func (s *Sched) pickEEVDF(cfs *cfsRQ, protect bool) *schedEntity {
 			break
 		}
 	}
-	if best == nil || curr != nil && curr.deadline < best.deadline {
+	switch {
+	case best != nil && (curr == nil || curr.deadline >= best.deadline):
+		return best
+	case curr != nil:
 		return curr
 	}
-	return best
+	return cfs.anyEntity()
+}
+
+// anyEntity is the choice where nobody is eligible. That cannot be, but for virtual times so far apart, forced by a
+// recording, that a sum of them does not fit.
+func (cfs *cfsRQ) anyEntity() *schedEntity {
+	if first := cfs.first(); first != nil {
+		return first
+	}
+	if c := cfs.curr; c != nil && c.onRQ {
+		return c
+	}
+	return nil
 }
 
 // pickNextEEVDF is pick_next_entity() of EEVDF. It returns nil where it has found somebody who
