@@ -31,7 +31,7 @@ func TestInversesOfWeights(t *testing.T) {
 
 // virtualError is how far a charge of delta ns can be from the exact one: an inverse is off by at most one
 // of 1 << 32, which the least weights feel least, 32 bits of it are kept, and ns are cut off.
-func virtualError(delta event.Time) int64 { return int64(delta)>>23 + 2 }
+func virtualError(delta event.Time) int64 { return int64(delta)>>22 + 3 }
 
 // TestChargesAreExactButForRounding: __calc_delta() against fractions.
 func TestChargesAreExactButForRounding(t *testing.T) {
