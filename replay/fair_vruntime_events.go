@@ -23,7 +23,8 @@ func (f *vruntimeFollower) push(ev *event.Event) {
 		f.serve(true)
 	}
 	shows := ev.Flags&event.FlagsKnown != 0 && ev.Kind != event.Gap && ev.Kind != event.SchedSwitch
-	if f.ticked && shows {
+	// The charge of a tick may start the timer of a quota before the tick decides.
+	if f.ticked && shows && ev.Kind != event.HrtimerStart {
 		f.ticked = false
 		f.out.Ticks.count(f.sched.NeedResched(0) == ev.Flags.Has(event.NeedResched))
 	}
