@@ -42,6 +42,15 @@ func groupedBox(tb testing.TB, fair sched.FairConfig, depth int) *machine.Machin
 	return m
 }
 
+// TestNothingIsAllocatedInGroups once a machine is warm.
+func TestNothingIsAllocatedInGroups(t *testing.T) {
+	m := groupedBox(t, sched.DefaultFair(16), 3)
+	run(t, m, 200*ms)
+	if n := testing.AllocsPerRun(20, func() { run(t, m, m.Now()+10*ms) }); n > 0 {
+		t.Errorf("%v allocations in 10 ms", n)
+	}
+}
+
 // BenchmarkFairGroups reports how many times faster than real time ten seconds of it are.
 func BenchmarkFairGroups(b *testing.B) {
 	eevdf := sched.DefaultFair(16)

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -29,9 +30,9 @@ type recordedState struct {
 
 // Recordings in which something happens that following does not take over, or not the whole of it.
 var loadsNotFollowed = map[string]string{
-	"change": "tasks change their group, and no event that is read tells it",
-	"pool":   "who is throttled when is the model's own",
-	"storm":  "missed by 0.7 %: new tasks begin with a guess, which is made of what the queue uses at that moment",
+	"change":     "tasks change their group, and no event that is read tells it",
+	"pool":       "who is throttled when is the model's own",
+	"v612-storm": "missed by 1.3 %: tasks that are forked and die, on 6.12 only; why is not known",
 }
 
 // TestLoadsOfRealKernels: the model follows recordings of 6.1 and 6.12 with sleepers, hogs and
@@ -51,7 +52,8 @@ func TestLoadsOfRealKernels(t *testing.T) {
 	for _, path := range truths {
 		name := strings.TrimSuffix(filepath.Base(path), ".truth.json")
 		t.Run(name, func(t *testing.T) {
-			if why := loadsNotFollowed[strings.TrimPrefix(strings.TrimPrefix(name, "v612-"), "v61-")]; why != "" {
+			why := loadsNotFollowed[strings.TrimPrefix(strings.TrimPrefix(name, "v612-"), "v61-")]
+			if why = cmp.Or(why, loadsNotFollowed[name]); why != "" {
 				t.Log("not compared: " + why)
 				return
 			}

@@ -20,7 +20,7 @@ type loadBox struct {
 	groups []*Group
 }
 
-func newLoadBox(t *rapid.T, cpus, tasks int, cfg func(*Config)) *loadBox {
+func newLoadBox(t *rapid.T, cpus, tasks, nice int, cfg func(*Config)) *loadBox {
 	c := DefaultConfig(cpus)
 	c.Quiet = true
 	if cfg != nil {
@@ -33,7 +33,7 @@ func newLoadBox(t *rapid.T, cpus, tasks int, cfg func(*Config)) *loadBox {
 		b.groups = append(b.groups, b.NewGroup(b.groups[rapid.IntRange(0, i).Draw(t, "parent")]))
 	}
 	for i := range tasks {
-		p, err := b.NewTask(event.PID(i+1), 0, Attr{Nice: rapid.IntRange(-20, 19).Draw(t, "nice")}, nil)
+		p, err := b.NewTask(event.PID(i+1), 0, Attr{Nice: rapid.IntRange(-nice, max(0, nice-1)).Draw(t, "nice")}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func (r *peltRef) age(v *seen, sa *schedAvg, load uint64) {
 func TestLoadOfTasksAndGroups(t *testing.T) {
 	r := newPeltRef()
 	rapid.Check(t, func(t *rapid.T) {
-		b := newLoadBox(t, 1, 6, nil)
+		b := newLoadBox(t, 1, 6, 20, nil)
 		rq := b.rqs[0]
 		inside := func(g *Group, p *Task) bool {
 			for at := p.group; at != nil; at = at.parent {
@@ -190,7 +190,7 @@ func TestLoadOfTasksAndGroups(t *testing.T) {
 // nothing is left when all have slept for long.
 func TestLoadsAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := newLoadBox(t, 3, 8, func(c *Config) {
+		b := newLoadBox(t, 3, 8, 20, func(c *Config) {
 			c.Fair.EEVDF = rapid.Bool().Draw(t, "eevdf")
 			if c.Fair.EEVDF {
 				c.Fair.Features = FeaturesOf(PlaceLag, PlaceDeadlineInitial, RunToParity, WakeupPreemption, AttachAgeLoad, UtilEst)
