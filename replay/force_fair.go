@@ -198,6 +198,9 @@ func (f *forcer) followFair(c event.CPU, model *sched.Task) {
 	if model == f.want || f.want.Rank() != sched.RankFair || model.Rank() != sched.RankFair {
 		return
 	}
+	if f.ranOut(c, model) {
+		return
+	}
 	f.sched.ForceFairFirst(c, f.want)
 }
 

@@ -27,6 +27,7 @@ func (f *forcer) quotaStarted(ev *event.Event) {
 	if !known && !ev.Flags.InInterrupt() && len(q.groupOf) < mostOwners {
 		if g = f.sched.Curr(ev.CPU).QuotaGroup(); g > 0 {
 			q.groupOf[ev.Arg], known = g, true
+			f.sched.ForceQuotaTaken(g, ev.CPU) // what the CPU had kept is used up now
 		}
 	}
 	if !known {
@@ -97,3 +98,21 @@ func (f *forcer) followQuota(c event.CPU, prev, model *sched.Task) *sched.Task {
 
 // mostThrottled bounds the groups that one choice shows to be throttled.
 const mostThrottled = 16
+
+// nearlyOut is how much of a quota may be left in the model where the kernel has none, ns: a tick of the
+// longest kind and what a CPU takes at a time.
+const nearlyOut event.Time = 10_000_000
+
+// ranOut throttles the group of whom the model would have picked, if that is nearly out of quota and
+// would explain the choice of the kernel, and reports that.
+func (f *forcer) ranOut(c event.CPU, model *sched.Task) bool {
+	left, limited := f.sched.QuotaLeft(model)
+	if !limited || left > nearlyOut || model.QuotaGroup() == f.want.QuotaGroup() || !f.sched.ForceQuota(model, false) {
+		return false
+	}
+	if f.sched.First(c, f.sched.Curr(c)) == f.want {
+		return true
+	}
+	f.sched.ForceQuota(model, true)
+	return false
+}

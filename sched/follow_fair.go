@@ -203,7 +203,7 @@ func (s *Sched) ForceQuota(p *Task, on bool) bool {
 		cfs := &g.cpus[p.cpu].cfs
 		switch {
 		case on && cfs.throttled:
-			cfs.runtimeRemaining = max(cfs.runtimeRemaining, 1)
+			cfs.runtimeRemaining = max(cfs.runtimeRemaining, minCfsRQRuntime)
 			s.unthrottleCfsRQ(cfs)
 			changed = true
 		case !on && cfs.runtimeEnabled && !cfs.throttled:
@@ -247,4 +247,26 @@ func (p *Task) QuotaGroup() int {
 		}
 	}
 	return 0
+}
+
+// ForceQuotaTaken lets c have taken the first slice of a quota that nobody had used: group is that of its timer.
+func (s *Sched) ForceQuotaTaken(group int, c event.CPU) {
+	if group <= 0 || group > len(s.groups) {
+		return
+	}
+	g := s.groups[group-1]
+	slice := s.cfg.Fair.BandwidthSlice
+	g.cpus[c].cfs.runtimeRemaining = slice
+	g.quota.runtime = max(g.quota.quota+g.quota.burst-slice, 0)
+}
+
+// QuotaLeft returns what p may still run before its group, or the nearest above with a quota, is
+// throttled on its CPU, as far as nobody else takes from it; false: there is no quota.
+func (s *Sched) QuotaLeft(p *Task) (event.Time, bool) {
+	for g := p.group; g != nil; g = g.parent {
+		if cfs := &g.cpus[p.cpu].cfs; cfs.runtimeEnabled {
+			return g.quota.runtime + cfs.runtimeRemaining, true
+		}
+	}
+	return 0, false
 }
