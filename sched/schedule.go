@@ -124,6 +124,9 @@ func (s *Sched) firstRunnable(rq *RQ, prev *Task) *Task {
 			continue
 		}
 		if fair := s.pickTaskFair(rq); fair != nil {
+			if !rq.server.queued() {
+				continue // the charge within the choice has used up its runtime
+			}
 			return fair
 		}
 		s.dlServerStop(rq)
