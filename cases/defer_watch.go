@@ -17,6 +17,7 @@ import (
 //	put_prev_max_ns                            the longest at the price of the scenario
 //	put_prev_fair_ppm                          calls that put back a fair task
 //	put_prev_depthN_max_instructions, _avg_    on CPU N alone, where there are more than four
+//	put_prev_depthN_least_instructions         the least of calls for a fair task there
 //	latency_avg_ns, latency_max_ns             of the timers of the real-time tasks
 //	scheduler_ns                               the scheduler's own work on all CPUs
 //	ran_TASK_ppm                               of the time that fair tasks had
@@ -113,6 +114,7 @@ func (p *putPrevs) Values(event.Time) map[string]int64 {
 		if p.m.CPUs() > 4 {
 			name := "put_prev_depth" + strconv.Itoa(int(c))
 			m[name+"_max_instructions"], m[name+"_avg_instructions"] = one.Max, average(one.Instructions, one.Calls)
+			m[name+"_least_instructions"] = one.FairMin
 		}
 		if all.Calls == 0 {
 			all.Min = one.Min

@@ -64,6 +64,8 @@ type PutPrevs struct {
 	// Instructions of all calls, of the shortest and of the longest; of what was put off, those
 	// that remember it.
 	Instructions, Min, Max int64
+	// FairMin is that of the shortest one for a fair task.
+	FairMin int64
 }
 
 // PutPrevs returns what was counted on c so far.
@@ -103,7 +105,10 @@ func (p *PutPrevs) count(w *sched.Work) {
 		p.Min = n
 	}
 	if p.Calls++; w.Left == sched.RankFair {
-		p.Fair++
+		if p.Fair++; p.Fair == 1 {
+			p.FairMin = n
+		}
+		p.FairMin = min(p.FairMin, n)
 	}
 	p.Instructions += n
 	p.Min, p.Max = min(p.Min, n), max(p.Max, n)
