@@ -278,7 +278,11 @@ func (f *forcer) noteFlags(ev *event.Event) {
 		f.stayed(ev.CPU)
 	}
 	f.cpus[ev.CPU].flags, f.cpus[ev.CPU].dirty = ev.Flags, false
-	if on := ev.Flags.Has(event.NeedResched); on != f.sched.NeedResched(ev.CPU) {
+	on := ev.Flags.Has(event.NeedResched)
+	if !on && ev.Kind == event.SchedStatRuntime && f.cpus[ev.CPU].askedEvent == f.events {
+		return // it is stamped before the charge asks for anything
+	}
+	if on != f.sched.NeedResched(ev.CPU) {
 		f.sched.ForceNeedResched(ev.CPU, on)
 	}
 }
