@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/whylate/whylate/cause"
 	"github.com/whylate/whylate/event"
@@ -59,6 +60,7 @@ func Read(src Input, o Options) (*Load, error) {
 	a := cause.New(x, snap)
 
 	k := newLook(x, a)
+	k.fair = snap != nil && slices.ContainsFunc(snap.Tasks, func(t sysinfo.Task) bool { return t.VRuntimeNS != nil })
 	tr = timeline.NewTracker(info.Machine, names)
 	lt := latency.NewTracker(tr, k.wait)
 	lt.KnowGaps(x.Gaps())

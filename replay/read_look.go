@@ -29,14 +29,17 @@ type look struct {
 	a *cause.Analysis
 
 	overs, idleOvers []event.Time
-	over, idleOver   event.Time
-	off              [][]span // by CPU: preemption or interrupts off, in order
-	stolen           []Stolen
-	late             []Stolen // in which a timer of a CPU was due and did not interrupt it
-	idleLate         []bool   // nobody had that CPU
-	heldBack         bool     // one of them came with interrupts on
-	anyLate          []Stolen // likewise, however short
-	low              lowRes
+	// fairOvers are those of fair tasks, which count where fair is set: a replay runs them by their class.
+	fairOvers      []event.Time
+	fair           bool
+	over, idleOver event.Time
+	off            [][]span // by CPU: preemption or interrupts off, in order
+	stolen         []Stolen
+	late           []Stolen // in which a timer of a CPU was due and did not interrupt it
+	idleLate       []bool   // nobody had that CPU
+	heldBack       bool     // one of them came with interrupts on
+	anyLate        []Stolen // likewise, however short
+	low            lowRes
 }
 
 func newLook(x *timeline.Index, a *cause.Analysis) *look {
@@ -61,6 +64,8 @@ func (k *look) wait(w *latency.Wait) {
 			k.idleOvers = append(k.idleOvers, long)
 		case first && w.Waker.CPU == w.CPU:
 			k.overs = append(k.overs, long)
+		case class == cause.ClassFair && w.Waker.CPU == w.CPU:
+			k.fairOvers = append(k.fairOvers, long)
 		}
 		if due == event.NoTime || w.Woken-due <= atOnce {
 			return
@@ -133,6 +138,9 @@ func (k *look) before(c event.CPU, t event.Time) event.Time {
 
 // finish brings what was found in order.
 func (k *look) finish() {
+	if k.fair && len(k.fairOvers) > len(k.overs) {
+		k.overs = k.fairOvers
+	}
 	k.over, k.idleOver = median(k.overs), median(k.idleOvers)
 	if len(k.overs) == 0 {
 		k.over = k.idleOver
