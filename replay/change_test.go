@@ -154,7 +154,7 @@ func TestChangesThatMakeNoSense(t *testing.T) {
 		"irq=eth0 policy=other":          "interrupt context",
 		"mutex=all pi=on":                "lock",
 		"exit_teardown ×0.5":             "memory",
-		"cgroup=/web cpu.max=max":        "not modelled",
+		"cgroup=/web cpu.max=max":        "no control group of the snapshot",
 		"set sched_rt_runtime_us=999999": "", // fits into the period
 		"kernel=9.9":                     "9.9",
 	} {

@@ -61,7 +61,7 @@ var guesses = [numGuesses]struct{ kind, text string }{
 	policyRR:       {"policy_rr", "real-time tasks that made way for an equal: SCHED_RR; a snapshot of the machine would tell"},
 	deadlineSeen:   {"deadline_seen", "deadline tasks whose period and runtime are those that their runs show; a snapshot of the machine would tell"},
 	cpusSeen:       {"cpus_seen", "tasks that may use the CPU on which they ran, if it was only one, else all of them; a snapshot of the machine would tell"},
-	fairPinned:     {"fair_pinned", "fair tasks, which run where and in the order in which they wake: their class is not modelled yet"},
+	fairPinned:     {"fair_pinned", "fair tasks, which run where they were seen: their placement and balancing are not modelled"},
 	rtRuntime:      {"rt_runtime", "sched_rt_runtime_us and sched_rt_period_us as real-time tasks were throttled, or were not; a snapshot of the machine would tell"},
 	serverRuntime:  {"fair_server", "the runtime of the fair servers as they kept real-time tasks away; a snapshot of the machine would tell"},
 	fairInferred:   {"fair_inferred", "fair tasks whose virtual run time no snapshot tells: it is what their first sched_stat_runtime shows, else the average of their queue, and then what the kernel's choices prove"},
