@@ -54,7 +54,7 @@ func (l *Load) Change(text string) error {
 // Apply makes a change that was parsed.
 func (l *Load) Apply(c *scenario.Change) error {
 	if !l.changed {
-		l.changed = true
+		l.changed, l.told = true, len(l.Values)
 		for i := range l.Tasks {
 			l.Tasks[i].Ops = oneByOne(l.Tasks[i].Ops)
 		}
@@ -254,8 +254,33 @@ func (l *Load) changeKernel(name string) error {
 		return err
 	}
 	l.Kernel, l.Preempt, l.kernelChanged = name, k.Profile.Traits().Preempt, true
+	l.refit()
 	l.assume("change_kernel_work", 1, "the recorded work takes as long on the other kernel; interrupts and softirqs are served by whom they were served by on the recorded one")
 	return nil
+}
+
+// refit leaves out those recorded settings that the load's kernel does not have or does not take.
+func (l *Load) refit() {
+	told, asked := slices.Clone(l.Values[:l.told]), l.Values[l.told:]
+	l.Values = nil
+	// What fits only together with another one is taken after that.
+	for left := len(told) + 1; len(told) < left; {
+		left = len(told)
+		told = slices.DeleteFunc(told, func(v scenario.Value) bool {
+			before := l.Values
+			l.Values = append(slices.Clone(before), v)
+			_, err := l.Setup()
+			if err != nil {
+				l.Values = before
+			}
+			return err == nil
+		})
+	}
+	l.told = len(l.Values)
+	l.Values = append(l.Values, asked...)
+	if len(told) > 0 {
+		l.assume("change_kernel_settings", int64(len(told)), "settings of the recorded kernel that the other one does not have: it has its own")
+	}
 }
 
 // changeCPUs makes the machine one of n CPUs. What was on one that is no more goes to another.

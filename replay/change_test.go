@@ -35,6 +35,29 @@ func came(t *testing.T, l *Load) event.Time {
 	return -1
 }
 
+// TestAnotherKernelHasItsOwnSettings: what a snapshot tells of the recorded kernel and the other one does
+// not have is left out; what is asked for is refused.
+func TestAnotherKernelHasItsOwnSettings(t *testing.T) {
+	for _, c := range []struct{ recording, kernel, refused string }{
+		{"v612-nice", "6.1", "set RUN_TO_PARITY=off"},
+		{"v61-nice", "6.12", "set wakeup_granularity_ns=1000000"},
+	} {
+		l := recorded(t, "testdata/fair/"+c.recording+".dat.xz")
+		for i, text := range []string{"kernel=" + c.kernel, c.refused} {
+			change, err := scenario.ParseChange(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Apply(&change); (err != nil) != (i == 1) {
+				t.Errorf("%s: %s: %v", c.recording, text, err)
+			}
+		}
+		if len(l.Values) < 5 {
+			t.Errorf("%s: what both kernels have is gone, too: %v", c.recording, l.Values)
+		}
+	}
+}
+
 func TestChangesOfTasks(t *testing.T) {
 	for _, c := range []struct {
 		changes []string

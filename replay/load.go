@@ -64,6 +64,7 @@ type Load struct {
 	// kernelChanged: Kernel is not the recorded one, so that Info.Kernel says nothing of runs.
 	kernelChanged bool
 	changed       bool
+	told          int         // so many of Values are the recording's, once changed
 	posts         []timedPost // of tasks that a change has removed, in order of time
 
 	// Recorded are the waits of the recording, as Wait of a Run.

@@ -32,7 +32,7 @@ func Replay(w io.Writer, r *result.Replay, o Options) error {
 // answerable says of how many late waits whatif can tell what would become of them.
 func answerable(w *result.ReplayedWaits) string {
 	if w.Late == 0 {
-		return "no deadline or real-time task waited late: there is nothing to predict"
+		return "no deadline or real-time task waited late"
 	}
 	return fmt.Sprintf("the replay meets %s of %s late deadline and real-time waits well enough for predictions (%s)",
 		count(w.Answerable), count(w.Late), percent(w.Answerable, w.Late))

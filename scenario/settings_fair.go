@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/kernel"
@@ -127,7 +128,7 @@ func featureSetting(is sched.Feature, meaning string) Setting {
 	return Setting{Name: name, Values: "on, off", Default: "by kernel", Meaning: meaning, Feature: true,
 		set: func(t *tuning, v string) error {
 			if !t.hasFeature(name) {
-				return fmt.Errorf("this kernel has no feature %s", name)
+				return fmt.Errorf("this kernel has no feature %s; of the fair class it has %s", name, strings.Join(t.featureNames(), ", "))
 			}
 			var on bool
 			err := onOff(v, &on)
@@ -145,6 +146,17 @@ func featureSetting(is sched.Feature, meaning string) Setting {
 // hasFeature reports whether the kernel has the feature of the fair class called name.
 func (t *tuning) hasFeature(name string) bool {
 	return slices.Contains(t.fair.On, name) || slices.Contains(t.fair.Off, name)
+}
+
+// featureNames are the features of the fair class that the kernel has, of those that are settings.
+func (t *tuning) featureNames() []string {
+	var list []string
+	for _, f := range fairFeatures {
+		if name := f.is.String(); t.hasFeature(name) {
+			list = append(list, name)
+		}
+	}
+	return list
 }
 
 // propagation are the two changes that were proposed for 4.11.
