@@ -17,7 +17,6 @@
 // floating point. Nothing is allocated in an operation once the queues have grown. Check
 // finds broken rules; tests call it after everything that happens.
 //
-// Until the fair class has its own rooms, fair tasks are picked by plain weighted
-// virtual run time (fair.go): shares are right in the long run, latencies are not the
-// kernel's.
+// The fair class goes by the rules of CFS or of EEVDF, as FairConfig says. Only on which CPU
+// fair tasks are placed, and how load is balanced, is a stand-in (fair_balance.go).
 package sched

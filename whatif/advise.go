@@ -228,7 +228,7 @@ func (w *weighed) beats(v *weighed, gain func(*weighed) int64) bool {
 }
 
 // severity is 0 for no harm, 1 for longer waits, 2 for jobs that are late. Of fair tasks and
-// threads of the kernel it is told and does not count: for the former nothing is promised yet,
+// threads of the kernel it is told and does not count: what a fair task gains others wait for,
 // and who waits for the latter is told himself.
 func severity(list []result.Harm) int {
 	n := 0
