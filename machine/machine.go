@@ -144,9 +144,10 @@ type Machine struct {
 	turn      uint32      // of the newest start of a timer
 	ev        event.Event // that the machine's own tracepoints fill in turn
 
-	expires  bool        // the function of a timer of a group runs
-	expiring sched.Timer // which one
-	restart  event.Time  // when it asked to expire next, NoTime: it did not
+	groups   [][3]engine.Handle // timers of groups, by their number and kind
+	expires  bool               // the function of a timer of a group runs
+	expiring sched.Timer        // which one
+	restart  event.Time         // when it asked to expire next, NoTime: it did not
 
 	probe func(probe, event.CPU) // tells tests what has no event
 	watch func()                 // looks after everything that happens

@@ -7,8 +7,8 @@ import (
 )
 
 // The timers of the scheduler that belong to a group: sched_rt_period_timer,
-// sched_cfs_period_timer and sched_cfs_slack_timer. They are never cancelled: one that has
-// nothing to do when it expires is not started again.
+// sched_cfs_period_timer and sched_cfs_slack_timer. They are moved and never stopped: one
+// that has nothing to do when it expires is not started again.
 
 // groupAddress is where the timer of the root bandwidth would lie: in the kernel's own data.
 // Those of groups lie elsewhere.
@@ -22,9 +22,14 @@ func groupTimer(c event.CPU, it *engine.Item) sched.Timer {
 	return sched.Timer{Kind: sched.TimerRTPeriod + sched.TimerKind(it.What-itemRTPeriod), CPU: c, Group: int(it.Arg >> 32)}
 }
 
-// armGroup starts a timer of a group on its CPU, where it stays.
+// armGroup starts a timer of a group on its CPU, where it stays, or moves it.
 func (m *Machine) armGroup(t sched.Timer, at event.Time) {
-	m.queue.Push(engine.Item{At: m.expiry(at), Rank: rankTimer, What: groupItem(t.Kind), Arg: int64(t.CPU) | int64(t.Group)<<32})
+	for len(m.groups) <= t.Group {
+		m.groups = append(m.groups, [3]engine.Handle{})
+	}
+	h := &m.groups[t.Group][t.Kind-sched.TimerRTPeriod]
+	m.queue.Cancel(*h)
+	*h = m.queue.Push(engine.Item{At: m.expiry(at), Rank: rankTimer, What: groupItem(t.Kind), Arg: int64(t.CPU) | int64(t.Group)<<32})
 	if m.expires && t == m.expiring {
 		m.restart = at // the interrupt does it when the function has returned
 		return

@@ -195,7 +195,7 @@ func (r *reader) fair() {
 			t.VirtualBy = Assumed
 		}
 		if f := &s.fair; t.VirtualBy == Assumed && f.seen && f.cpu == t.CPU && t.Begin != BeginNew {
-			t.Virtual.VRuntime, t.VirtualBy = f.vruntime-sched.VirtualRunTime(&t.Attr, f.ran), FromEvents
+			t.Virtual.VRuntime, t.VirtualBy = f.vruntime-sched.VirtualRun(f.ran, t.Attr), FromEvents
 		}
 	}
 	l.FairClass = l.FairKnown > 0

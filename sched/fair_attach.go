@@ -93,12 +93,12 @@ func (s *Sched) detachEntityCfsRQ(se *schedEntity) {
 // propagateEntityCfsRQ hands on to the groups above what came or went;
 // propagate_entity_cfs_rq(). A throttled queue keeps it for later.
 func (s *Sched) propagateEntityCfsRQ(se *schedEntity) {
-	if se.cfsRQ.throttled {
+	if se.cfsRQ.hidden {
 		return
 	}
 	for se = se.parent; se != nil; se = se.parent {
 		s.updateLoadAvg(se.cfsRQ, se, updateTG)
-		if se.cfsRQ.throttled {
+		if se.cfsRQ.hidden {
 			return
 		}
 	}

@@ -28,7 +28,7 @@ func (rq *RQ) countDelayed(se *schedEntity, n int) {
 		return
 	}
 	for ; se != nil; se = se.parent {
-		if se.cfsRQ.hNrDelayed += n; se.cfsRQ.throttled {
+		if se.cfsRQ.hNrDelayed += n; se.cfsRQ.hidden {
 			return
 		}
 	}

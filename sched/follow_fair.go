@@ -21,12 +21,6 @@ func (p *Task) VirtualTime() VirtualTime { return VirtualTime{p.se.vruntime, p.s
 // VirtualOf returns what ran ns of p are in virtual time.
 func (s *Sched) VirtualOf(p *Task, ran event.Time) int64 { return calcDeltaFair(ran, &p.se) }
 
-// VirtualRunTime returns what ran ns of a task with these attributes are in virtual time.
-func VirtualRunTime(a *Attr, ran event.Time) int64 {
-	se := schedEntity{load: weightOf(a)}
-	return calcDeltaFair(ran, &se)
-}
-
 // ForceVirtual puts p at v in the queue of its group on its CPU. One that sleeps keeps that
 // until it is woken; to EEVDF it owes nothing then and is owed nothing.
 func (s *Sched) ForceVirtual(p *Task, v VirtualTime) {
@@ -56,7 +50,8 @@ func (s *Sched) ForceQueue(c event.CPU, g *Group, least int64) {
 	}
 }
 
-// ForceGroupEntity says where g stands in the queue above it on c, and with which weight.
+// ForceGroupEntity says where g stands in the queue above it on c, and with which weight, 0: it
+// keeps its own. No group weighs more than maxShares.
 func (s *Sched) ForceGroupEntity(c event.CPU, g *Group, vruntime, weight int64) {
 	se := &g.cpus[c].se
 	if se.onRQ {
@@ -64,7 +59,7 @@ func (s *Sched) ForceGroupEntity(c event.CPU, g *Group, vruntime, weight int64) 
 	}
 	se.vruntime = vruntime
 	if weight > 0 {
-		se.load = s.groupWeight(weight)
+		se.load = s.groupWeight(min(weight, maxShares))
 	}
 }
 
@@ -126,8 +121,8 @@ func (s *Sched) forceFirst(cfs *cfsRQ, se *schedEntity) bool {
 	}
 	// Buddies and a protected turn are forgotten first: the state of the others may be right.
 	cfs.next, cfs.last, cfs.skip = nil, nil, nil
-	if c := cfs.curr; c != nil && c != se {
-		s.unprotect(c)
+	if c := cfs.curr; c != nil && c != se && s.cfg.Fair.EEVDF {
+		s.cancelProtectSlice(c)
 	}
 	m := chosen()
 	if m == se || m == nil {
@@ -144,37 +139,13 @@ func (s *Sched) forceFirst(cfs *cfsRQ, se *schedEntity) bool {
 	return chosen() == se
 }
 
-// unprotect ends the turn that RUN_TO_PARITY protects.
-func (s *Sched) unprotect(se *schedEntity) {
-	if s.cfg.Fair.EEVDF && se.vlag == se.deadline {
-		se.vlag = se.deadline - 1
-	}
-}
-
-// forceEligible takes away from se what it owes.
+// forceEligible takes away from se what it owes. The mean goes back with it, by its part of the weight.
 func (s *Sched) forceEligible(cfs *cfsRQ, se *schedEntity) {
-	for n := 0; n < 8 && s.owes(cfs, se) > 0; n++ {
-		over := s.owes(cfs, se)
-		s.forceEntity(cfs, se, func() { se.vruntime -= over })
+	sum, load := cfs.sums()
+	over, others := (se.vruntime-cfs.minVruntime)*load-sum, load-se.scaledWeight()
+	if over > 0 && others > 0 {
+		s.forceEntity(cfs, se, func() { se.vruntime -= (over-1)/others + 1 })
 	}
-}
-
-// owes returns by how much se is behind the average of its queue, 0: it is eligible.
-func (s *Sched) owes(cfs *cfsRQ, se *schedEntity) int64 {
-	sum, load := int64(0), int64(0)
-	add := func(e *schedEntity) {
-		w := e.load.weight >> weightShift
-		sum += (e.vruntime - cfs.minVruntime) * w
-		load += w
-	}
-	if cfs.curr != nil && cfs.curr.onRQ {
-		add(cfs.curr)
-	}
-	cfs.timeline.each(func(n *node) { add(n.se) })
-	if load == 0 || (se.vruntime-cfs.minVruntime)*load <= sum {
-		return 0
-	}
-	return max(se.vruntime-cfs.minVruntime-sum/load, 1)
 }
 
 // forceEntity changes se, and takes it out of its timeline meanwhile.
