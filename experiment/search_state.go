@@ -125,12 +125,18 @@ func (w *swarm) check(s *State) error {
 		return fmt.Errorf("the search to go on with is another one: %d numbers, %d first points, seed %d, and not %d, %d and %d",
 			s.Axes, s.First, s.Seed, len(w.Axes), len(w.First), w.Seed)
 	}
+	if s.Generation < 0 || s.Runs < 0 || s.Tried < 0 || s.Tried > s.First {
+		return fmt.Errorf("the search to go on with has done %d generations, %d runs and %d of %d first points", s.Generation, s.Runs, s.Tried, s.First)
+	}
 	points := s.Elite
 	if s.Best != nil {
 		points = append([]Point{*s.Best}, points...)
 	}
 	for i := range points {
 		at := points[i].At
+		if points[i].Asked < 0 {
+			return fmt.Errorf("the search to go on with has asked %d times at a point", points[i].Asked)
+		}
 		if len(at) != len(w.Axes) {
 			return fmt.Errorf("the search to go on with has a point of %d numbers, not %d", len(at), len(w.Axes))
 		}

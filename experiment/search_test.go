@@ -139,6 +139,16 @@ func TestTheStateOfAnotherSearchIsRefused(t *testing.T) {
 	if _, err := experiment.Worst(context.Background(), s); err == nil {
 		t.Error("a point beyond the end of an axis was taken")
 	}
+	for what, st := range map[string]experiment.State{
+		"points that were not there": {Tried: 2}, "less than none": {Tried: -1}, "runs that were not made": {Runs: -1},
+		"steps that were not asked for": {Elite: []experiment.Point{{At: []event.Time{5, 5}, Asked: -1}}},
+	} {
+		st.Axes, st.First, st.Seed = 2, 1, 7
+		s.Resume = &st
+		if _, err := experiment.Worst(context.Background(), s); err == nil {
+			t.Errorf("%s were taken", what)
+		}
+	}
 }
 
 // TestTheFirstRunThatFailsIsTold, whichever worker meets it.

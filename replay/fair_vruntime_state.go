@@ -6,6 +6,7 @@ import (
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/sched"
+	"github.com/whylate/whylate/workload"
 )
 
 // This file takes over what a snapshot tells of groups and virtual run times.
@@ -29,6 +30,9 @@ func (f *vruntimeFollower) queueAt(name string) *vruntimeQueue {
 	}
 	if q := f.groups[name]; q != nil {
 		return q
+	}
+	if workload.CheckGroups(len(f.groups)+1, 1) != nil {
+		return &f.root
 	}
 	up, g := &f.root, (*sched.Group)(nil)
 	if strings.HasPrefix(name, autogroupPrefix) {

@@ -5,6 +5,7 @@ import (
 	"github.com/whylate/whylate/sched"
 	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/timeline"
+	"github.com/whylate/whylate/workload"
 )
 
 // This file has what fair tasks need beside the other classes: the groups and virtual times with
@@ -34,6 +35,10 @@ func (f *forcer) groupOf(path string) *sched.Group {
 	}
 	if g, ok := f.groups[path]; ok {
 		return g
+	}
+	if workload.CheckGroups(len(f.groups)+1, len(f.cpus)) != nil {
+		f.guess.add(groupRefused)
+		return nil
 	}
 	told, _ := groupInSnapshot(f.first.snap, path)
 	g, err := told.make(f.sched, f.groupOf(above(f.first.snap, path)), 0, f.now)

@@ -9,6 +9,7 @@ import (
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/latency"
 	"github.com/whylate/whylate/timeline"
+	"github.com/whylate/whylate/workload"
 )
 
 // RunOptions say how a load is run.
@@ -185,6 +186,9 @@ func (l *Load) check() error {
 		return fmt.Errorf("a load with %d CPUs", l.CPUs)
 	case l.To < l.From:
 		return fmt.Errorf("a load that ends before it begins")
+	}
+	if err := workload.CheckGroups(len(l.Groups), l.CPUs); err != nil {
+		return err
 	}
 	for i := range l.Tasks {
 		t := &l.Tasks[i]

@@ -23,6 +23,9 @@ func (b *builder) cgroups(w *rtapp.Whylate) error {
 			return fmt.Errorf("%s: group %s: cpuset.cpus is %w; give the tasks cpus", g.Pos, g.Path, ErrNotModelled)
 		}
 		to := &b.plan.Load.Groups[b.group(g.Path)-1]
+		if err := workload.CheckGroups(len(b.plan.Load.Groups), 1); err != nil {
+			return fmt.Errorf("%s: %w", g.Pos, err)
+		}
 		to.RealTime, to.RTRuntime, to.RTPeriod = g.RealTime, g.RTRuntime, g.RTPeriod
 		to.Shares, to.Idle = sharesOf(g), g.Idle
 		if to.Quota, to.Period, to.Burst = g.Quota, g.Period, g.Burst; to.Period == 0 && to.Burst > 0 {

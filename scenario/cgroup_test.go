@@ -155,6 +155,13 @@ func TestWhatKernelsDoNotHave(t *testing.T) {
 	if err := groupedPlan(t, hogs(`"cgroups": {"/web": {}}`)).Change("cgroup=/wep cpu.weight=1"); err == nil || !strings.Contains(err.Error(), `did you mean /web?`) {
 		t.Errorf("an unknown group: %v", err)
 	}
+	deep := "/a" + strings.Repeat("/a", 255)
+	if _, err := groupedPlan(t, hogs(`"cpus": 4096, "cgroups": {"`+deep+`": {}}`)).Setup(); err == nil || !strings.Contains(err.Error(), "256 control groups on 4096 CPUs") {
+		t.Errorf("a million queues: %v", err)
+	}
+	if _, err := scenario.Read("f.json", []byte(hogs(`"cgroups": {"/`+strings.Repeat("a", 4096)+`": {}}`)), scenario.Options{}); err == nil || !strings.Contains(err.Error(), "at most 4096 bytes") {
+		t.Errorf("a path that no kernel takes: %v", err)
+	}
 	setup, err := groupedPlan(t, hogs(`"cgroups": {"/a": {"cpu.max": "20000", "cpu.max.burst": 30000}}`)).Setup()
 	if err != nil {
 		t.Fatal(err)

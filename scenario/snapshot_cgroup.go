@@ -11,6 +11,9 @@ import (
 // checkGroups refuses files of groups that the kernel does not have, before the kernel would say
 // only that they are not there.
 func (s *Setup) checkGroups() error {
+	if err := workload.CheckGroups(len(s.Load.Groups), s.Machine.Sched.CPUs); err != nil {
+		return err
+	}
 	for i := range s.Load.Groups {
 		g := &s.Load.Groups[i]
 		switch {

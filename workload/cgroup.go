@@ -30,6 +30,18 @@ type Group struct {
 	Nice int
 }
 
+// mostGroupQueues bounds the queues that the groups of a machine have together, one on each CPU;
+// they take some 400 MB.
+const mostGroupQueues = 1 << 19
+
+// CheckGroups refuses more groups than can be made on so many CPUs.
+func CheckGroups(groups, cpus int) error {
+	if groups > mostGroupQueues/max(cpus, 1) {
+		return fmt.Errorf("%d control groups on %d CPUs: each has a queue on every CPU, and there may be %d", groups, cpus, mostGroupQueues)
+	}
+	return nil
+}
+
 // GroupUse is what cpu.stat of a group says at the end of a run.
 type GroupUse struct {
 	Path                 string

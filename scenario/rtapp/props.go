@@ -81,6 +81,10 @@ func (n *notes) props(m *members, def Policy, inTask bool) Props {
 		m.errorf("taskgroup", "%s has to start with /", quoted(p.Taskgroup))
 		p.Taskgroup = ""
 	}
+	if len(p.Taskgroup) > mostPath {
+		m.errorf("taskgroup", "a path has at most %d bytes", mostPath)
+		p.Taskgroup = ""
+	}
 	return p
 }
 

@@ -9,12 +9,18 @@ import (
 	"github.com/whylate/whylate/event"
 )
 
+// mostPath is PATH_MAX.
+const mostPath = 4096
+
 // readCGroup reads a group; the kernel's Documentation/admin-guide/cgroup-v2.rst has the
 // ranges.
 func readCGroup(path string, pos Pos, s strict) CGroup {
 	g := CGroup{Path: path, Pos: pos, Quota: event.NoTime}
 	if len(path) < 2 || path[0] != '/' || path[len(path)-1] == '/' || strings.Contains(path, "//") {
 		s.n.errorf(s.off, s.at, `a group is named like "/web" or "/web/db"`)
+	}
+	if len(path) > mostPath {
+		s.n.errorf(s.off, s.at, "the path of a group has at most %d bytes", mostPath)
 	}
 	readWeight(&g, s)
 	g.Idle = s.number("cpu.idle", 0, 1, 0) == 1
