@@ -33,6 +33,8 @@ type Fair struct {
 	QuotaBurst bool
 	// TaskThrottle: a quota stops task by task on the way to user mode, from 6.18 on.
 	TaskThrottle bool
+	// QuotaKeepsTick: a CPU of NO_HZ_FULL ticks for a task with a quota, from 6.6 on.
+	QuotaKeepsTick bool
 	// IdleGroups: there is cpu.idle, from 5.15 on.
 	IdleGroups bool
 	// LongSleepers: who slept for 104 days has no virtual run time any more; stable kernels of 2023.
@@ -97,10 +99,10 @@ var (
 	fair411 = cfs(Fair{InitialUtilUnscaled: true, MinVruntimeOnSave: true, ExitMoves: true, PickClearsBuddies: true, WeightsToZero: true, QuotaEmptyThrottled: true, PELT411: true, On: all(cfsOn, []string{"LB_BIAS"}), Off: all(alwaysOff, []string{"SIS_AVG_CPU"})})
 	fair61  = cfs(Fair{QuotaEmptyThrottled: true, InitialUtilUnscaled: true, LongSleepers: true, ExitMoves: true, IdleMinGranularity: 750_000, QuotaBurst: true, IdleGroups: true,
 		On: all(cfsOn, affineOn, []string{"UTIL_EST_FASTUP", "SIS_UTIL", "NI_RANDOM", "ALT_PERIOD", "BASE_SLICE"}), Off: all(alwaysOff, []string{"SIS_PROP"})})
-	fair66  = Fair{EEVDF: true, InitialUtilUnscaled: true, BaseSlice: 750_000, ReweightDeadline: true, InitialAtFork: true, QuotaTimersInterleave: true, QuotaBurst: true, IdleGroups: true, On: all(eevdfOn, affineOn, []string{"UTIL_EST_FASTUP"}), Off: alwaysOff}
-	fair612 = Fair{EEVDF: true, TGLoadEvery: 1_000_000, GroupKeepsWeight: true, UtilEstMerged: true, BaseSlice: 700_000, CustomSlices: true, IdleByQueue: true, IdleUnprotected: true, YieldPays: true, PickFirst: true, QuotaTimersInterleave: true, QuotaBurst: true, IdleGroups: true,
+	fair66  = Fair{EEVDF: true, QuotaKeepsTick: true, InitialUtilUnscaled: true, BaseSlice: 750_000, ReweightDeadline: true, InitialAtFork: true, QuotaTimersInterleave: true, QuotaBurst: true, IdleGroups: true, On: all(eevdfOn, affineOn, []string{"UTIL_EST_FASTUP"}), Off: alwaysOff}
+	fair612 = Fair{EEVDF: true, QuotaKeepsTick: true, TGLoadEvery: 1_000_000, GroupKeepsWeight: true, UtilEstMerged: true, BaseSlice: 700_000, CustomSlices: true, IdleByQueue: true, IdleUnprotected: true, YieldPays: true, PickFirst: true, QuotaTimersInterleave: true, QuotaBurst: true, IdleGroups: true,
 		On: all(eevdfOn, eevdf612On, affineOn, []string{"NI_RANDOM"}), Off: alwaysOff}
-	fair618 = Fair{EEVDF: true, TGLoadEvery: 1_000_000, GroupKeepsWeight: true, UtilEstMerged: true, BaseSlice: 700_000, CustomSlices: true, ReweightPlaces: true, ProtectShortest: true, IdleByQueue: true,
+	fair618 = Fair{EEVDF: true, QuotaKeepsTick: true, TGLoadEvery: 1_000_000, GroupKeepsWeight: true, UtilEstMerged: true, BaseSlice: 700_000, CustomSlices: true, ReweightPlaces: true, ProtectShortest: true, IdleByQueue: true,
 		IdleUnprotected: true, YieldPays: true, PickFirst: true, QuotaTimersInterleave: true, QuotaBurst: true, IdleGroups: true, TaskThrottle: true,
 		On: all(eevdfOn, eevdf612On, affineOn), Off: alwaysOff}
 )

@@ -73,3 +73,34 @@ func TestQuotaVerdicts(t *testing.T) {
 		set(top, -1, 100*ms, 0, nil)
 	}
 }
+
+// TestQuotaKeepsTheTick: with NO_HZ_FULL a task that is alone has no tick, but from 6.6 on if it, or a
+// group above it, has a quota.
+func TestQuotaKeepsTheTick(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		quota  event.Time
+		keeps  bool
+		before int
+	}{
+		{"no quota", -1, true, 0},
+		{"a quota above", 500 * ms, true, 10},
+		{"a quota above, before 6.6", 500 * ms, false, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cfg := machine.Config{Sched: sched.DefaultConfig(1), NoHZ: machine.NoHZFull}
+			cfg.Sched.Tick, cfg.Sched.Fair.QuotaKeepsTick = 1*ms, c.keeps
+			cfg.Sched.StatRuntimeRT = true
+			st := newStage(t, cfg)
+			top := st.m.Sched.NewGroup(nil)
+			st.quota(top, c.quota, s, 0)
+			g := st.m.Sched.NewGroup(top)
+			st.add("hog", sched.Attr{}, nil, work(s))
+			st.in(g, "hog")
+			st.play(10*ms + us)
+			if n := st.ticks(0); n != c.before {
+				t.Errorf("%d ticks, want %d", n, c.before)
+			}
+		})
+	}
+}

@@ -18,7 +18,7 @@ func fairOf(f kernel.Fair, cpus int) sched.FairConfig {
 		IdleMinGranularity: event.Time(f.IdleMinGranularity), WakeupGranularity: scaled(f.WakeupGranularity),
 		BaseSlice: scaled(f.BaseSlice), CustomSlices: f.CustomSlices, BandwidthSlice: 5_000_000,
 		QuotaSlicesExpire: f.QuotaSlicesExpire, QuotaBurst: f.QuotaBurst, QuotaEmptyThrottled: f.QuotaEmptyThrottled,
-		QuotaTimersInterleave: f.QuotaTimersInterleave, TaskThrottle: f.TaskThrottle, PELT411: f.PELT411,
+		QuotaTimersInterleave: f.QuotaTimersInterleave, QuotaKeepsTick: f.QuotaKeepsTick, TaskThrottle: f.TaskThrottle, PELT411: f.PELT411,
 		IdleEntities: f.IdleGroups, LongSleepers: f.LongSleepers, MinVruntimeOnSave: f.MinVruntimeOnSave,
 		TGLoadEvery: event.Time(f.TGLoadEvery), GroupKeepsWeight: f.GroupKeepsWeight, UtilEstMerged: f.UtilEstMerged,
 		InitialUtilUnscaled: f.InitialUtilUnscaled,

@@ -220,6 +220,11 @@ func (p *Task) throttledOn(rq *RQ) bool {
 	return p.group != nil && p.group.cpus[rq.cpu].cfs.throttleCount > 0
 }
 
+// quotaConstrained reports whether p, or a group above it, may use up a quota; cfs_task_bw_constrained().
+func (p *Task) quotaConstrained() bool {
+	return p.class == fairClass && p.onRQ && p.group != nil && p.group.quota.hierarchical != noQuota
+}
+
 // reachable reports whether all groups above se are in their queues.
 func (se *schedEntity) reachable() bool {
 	for up := se.parent; up != nil; up = up.parent {

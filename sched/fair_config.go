@@ -74,6 +74,9 @@ type FairConfig struct {
 	QuotaTimerSeed        uint64
 	// QuotaEmptyThrottled: throttled_time goes on while no task waits for it (before 6.6).
 	QuotaEmptyThrottled bool
+	// QuotaKeepsTick: who has a quota keeps the tick of NO_HZ_FULL going, so that it is used up at a tick and
+	// not much later (from 6.6 on).
+	QuotaKeepsTick bool
 	// TaskThrottle: not a queue but each of its tasks is throttled, on its way to user mode
 	// (from 6.18 on).
 	TaskThrottle bool

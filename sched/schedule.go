@@ -269,7 +269,7 @@ func (s *Sched) CanStopTick(c event.CPU) bool {
 	case rq.rt.nrRunning > 0:
 		return true
 	}
-	return rq.cfs.hNrRunning <= 1
+	return rq.cfs.hNrRunning <= 1 && !(s.cfg.Fair.QuotaKeepsTick && rq.curr.quotaConstrained())
 }
 
 // Yield is sched_yield(2) of the current task of c; the caller schedules afterwards.
