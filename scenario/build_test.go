@@ -71,7 +71,7 @@ func TestTheObjectWhylate(t *testing.T) {
 // TestPartsOfTheObjectThatAreNotModelled are refused, too.
 func TestPartsOfTheObjectThatAreNotModelled(t *testing.T) {
 	for part, want := range map[string]string{
-		`"cgroups": {"/web": {"cpu.weight": 50}}`:                              "control groups",
+		`"cgroups": {"/web": {"cpuset.cpus": [0]}}`:                            "cpuset.cpus",
 		`"cpus": 2, "topology": {"llcs_per_node": 2, "capacity": [1024, 512]}`: "unequal capacity",
 		`"costs": {"switch": [1, 2]}`:                                          "costs that vary",
 	} {
