@@ -46,6 +46,7 @@ var deferCase = &Case{
 		"Time is instructions times a price, 3 ns in the mix (what the published maxima say of cold caches: 2.3 to 3.2 ns) and 1 ns else. Caches are not modelled, so a price is the same for every call.",
 		"What no kernel does, remembering a task and settling it later, is priced by estimates of 4 to 8 instructions.",
 		"Load tracking counts the real-time task's time as running of the task that is put off, also with settle: util_avg of that task is too high for a while. Only its run time is put aside.",
+		"The worst case over all arrivals is the worst that a search found (`whylate worst`, docs/worst.md), with the number of arrivals that were tried; with the machine's own work no theory bounds it.",
 	},
 }
 

@@ -2,6 +2,7 @@ package cases
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/whylate/whylate/result"
 )
@@ -28,8 +29,8 @@ var deferObjections = []objection{
 	{text: "It only moves cycles from one fast path to another: what if a real-time task arrives while the moved cycles execute?", parts: []string{"worst", "worst-section"},
 		answer: func(n *numbers) string {
 			a, b := n.parts["worst"], n.parts["worst-section"]
-			return fmt.Sprintf("Then it waits for them. Over all arrivals the worst is: %s, where the scheduler alone keeps interrupts off: the longest such section is the choice of a fair task, and that grows by what the way of the real-time task loses, and by what is added. "+
-				"It gains something only where a longer section is elsewhere, which does not grow: with sections of 20 µs in system calls: %s.", each(a, "worst_ns"), each(b, "worst_ns"))
+			return fmt.Sprintf("Then it waits for them. The worst case over all arrivals %s: %s, where the scheduler alone keeps interrupts off: the longest such section is the choice of a fair task, and that grows by what the way of the real-time task loses, and by what is added. "+
+				"It gains something only where a longer section is elsewhere, which does not grow: with sections of 20 µs in system calls the worst case %s: %s.", improved(a, "worst_ns"), each(a, "worst_ns"), improved(b, "worst_ns"), each(b, "worst_ns"))
 		}},
 	{text: "It adds some cycles.", parts: []string{"depth"},
 		answer: func(n *numbers) string {
@@ -69,6 +70,26 @@ func depths(n *numbers, variant string) string {
 		text += fmt.Sprint(value0(v, fmt.Sprintf("put_prev_depth%d_max_instructions", d)))
 	}
 	return text
+}
+
+// improved says whether a time is shorter than without the change: with it, with the time put aside, and
+// with a co-kernel.
+func improved(c *result.Comparison, name string) string {
+	var list []string
+	for _, v := range [...]struct{ variant, words string }{{"on", "with the change"}, {"settle", "with the time put aside"}, {"co-kernel", "with a co-kernel"}} {
+		before, _ := measure(c, atOnce, name)
+		after, ok := measure(c, v.variant, name)
+		switch {
+		case !ok:
+		case after < before:
+			list = append(list, words(before-after)+" better "+v.words)
+		case after > before:
+			list = append(list, words(after-before)+" worse "+v.words)
+		default:
+			list = append(list, "no better "+v.words)
+		}
+	}
+	return "is " + strings.Join(list, ", ")
 }
 
 // of is a share of a variant in words.
