@@ -65,7 +65,10 @@ func TestQEMUCostsOnOtherRecordings(t *testing.T) {
 // TestSequenceWithQEMUCosts is the sequence of rt-app's tasks with the costs of the machine
 // that it was recorded on, instead of the default ones.
 func TestSequenceWithQEMUCosts(t *testing.T) {
-	for _, measured := range []bool{false, true} { // the measured work has some of the costs in it
+	// Work as the file has it is 1.7 % short of what it took, as in TestSequenceOfARealKernel, and
+	// may be as far off as there; the measured work has some of the costs in it.
+	within := map[bool]event.Time{false: 250 * us, true: 60 * us}
+	for _, measured := range []bool{false, true} {
 		plan := recorded(t, measured)
 		if err := plan.UseCosts("qemu"); err != nil {
 			t.Fatal(err)
@@ -78,7 +81,7 @@ func TestSequenceWithQEMUCosts(t *testing.T) {
 			same++
 		}
 		t.Logf("measured %t: %d stretches recorded, %d in the model, the first %d the same, begins within %d µs", measured, len(real), len(model), same, worst/us)
-		if !measured && (same < len(real) || worst > 150*us) {
+		if same < len(real) || same < len(model) || worst > within[measured] {
 			t.Errorf("%d of %d the same, within %d µs", same, len(real), worst/us)
 		}
 	}

@@ -131,7 +131,8 @@ func recorded(t *testing.T, measured bool) *scenario.Plan {
 		if before.Policy == sched.Deadline {
 			before = &sched.Attr{Policy: sched.FIFO, Priority: 1}
 		}
-		wait := workload.Op{Kind: workload.OpSleep, NS: recordedStart[task.Name]*us - timersZero}
+		wait := workload.Op{Kind: workload.OpUnique, Ref: task.Timers, NS: recordedStart[task.Name]*us - timersZero}
+		task.Timers++
 		task.Attr, task.Loop = before, 1
 		task.Phases = []workload.Phase{{Loop: 1, Ops: []workload.Op{wait}}, main}
 	}
