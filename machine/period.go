@@ -71,6 +71,9 @@ func (m *Machine) emitGroup(t sched.Timer, kind event.Kind, at event.Time) {
 // throttleWork lets the current task of c wait for its quota where it is on its way to user mode,
 // and reports that.
 func (m *Machine) throttleWork(c event.CPU) bool {
+	if !m.cfg.Sched.Fair.TaskThrottle {
+		return false
+	}
 	waits, w := m.Sched.ThrottleWork(c)
 	m.charge(c, &w)
 	return waits
