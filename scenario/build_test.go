@@ -71,10 +71,7 @@ func TestTheObjectWhylate(t *testing.T) {
 // TestPartsOfTheObjectThatAreNotModelled are refused, too.
 func TestPartsOfTheObjectThatAreNotModelled(t *testing.T) {
 	for part, want := range map[string]string{
-<<<<<<< HEAD
 		`"cgroups": {"/web": {"cpuset.cpus": [0]}}`:                            "cpuset.cpus",
-=======
->>>>>>> 8841a77 (scenario: recorded tasks begin when the log says, by a timer and not after their own start; begins are within 20 µs of the recorded ones (47 before), and with the costs of QEMU every stretch is the same; what it may be off by with the work of the file is that of the same test with default costs)
 		`"cpus": 2, "topology": {"llcs_per_node": 2, "capacity": [1024, 512]}`: "unequal capacity",
 		`"costs": {"switch": [1, 2]}`:                                          "costs that vary",
 	} {
