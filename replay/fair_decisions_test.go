@@ -10,10 +10,9 @@ import (
 // ran them: what the model would have picked, and whom it would have preempted, agrees with the kernel in 98 % of the
 // decisions, history-forced, and misses at most half as often as the baseline of docs/definitions.md.
 //
-// Two are behind and only told: in groups three deep the weights of groups follow loads that are not
-// the kernel's to the last unit; and what is left of a quota on a CPU has to be inferred.
+// One is behind and only told: what is left of a quota on a CPU has to be inferred.
 func TestDecisionsOf612(t *testing.T) {
-	behind := map[string]bool{"nested": true, "quota": true}
+	behind := map[string]bool{"quota": true}
 	n := map[string]int64{}
 	agree := map[string]int64{}
 	for _, load := range []string{"nice", "groups", "nested", "quota", "policy", "slices", "sleepers", "storm", "yield", "pingpong"} {

@@ -20,7 +20,7 @@ var fairLoads = []string{"nice", "groups", "nested", "quota", "policy", "slices"
 
 // fairBehind are the recordings whose decisions do not reach what is asked for, with the reason as far as it is
 // known; they are in the table and in no sum that is asked.
-var fairBehind = map[string]bool{"v612-nested": true, "v612-quota": true}
+var fairBehind = map[string]bool{"v612-quota": true}
 
 func openFair(t *testing.T, name string) *trace.File {
 	t.Helper()

@@ -176,8 +176,9 @@ type forcedCPU struct {
 	spent       event.Time // when the model throttled its current task; NoTime: it did not
 	used        event.Time // what its real-time tasks had used at the last charge
 	clockAt     event.Time // the kernel's clock in the operation that is recorded now; NoTime: not known
-	ticking     bool       // a tick waits for its charge
-	fairKnown   bool       // from where its fair queue measures virtual time is known
+	wake        wakeClock
+	ticking     bool // a tick waits for its charge
+	fairKnown   bool // from where its fair queue measures virtual time is known
 }
 
 func newForcer(src Input, first *firstSight, cfg sched.Config) *forcer {
@@ -193,6 +194,7 @@ func newForcer(src Input, first *firstSight, cfg sched.Config) *forcer {
 	f.cpus = make([]forcedCPU, cfg.CPUs)
 	for c := range f.cpus {
 		f.cpus[c].change, f.cpus[c].spent, f.cpus[c].clockAt = noChange, event.NoTime, event.NoTime
+		f.cpus[c].wake.waking, f.cpus[c].wake.at = event.NoTime, event.NoTime
 	}
 	return f
 }

@@ -149,34 +149,6 @@ func (f *forcer) chargeLeft(c event.CPU) {
 	}
 }
 
-// mostLag is how much later than the kernel's charge its event may be stamped.
-const mostLag event.Time = 100_000
-
-// operation are the kinds that are recorded within the operation of the kernel that a charge belongs
-// to: it reads its clock once.
-var operation = event.Kinds(event.SchedStatRuntime, event.SchedWakeup, event.SchedWakeupNew, event.SchedSwitch,
-	event.SchedMigrateTask, event.HrtimerStart, event.HrtimerCancel, event.HrtimerExpireExit)
-
-// clock sets the clock of the runqueue for the event at hand: that of the charge before it where the
-// two belong together, else its stamp.
-func (f *forcer) clock(ev *event.Event) {
-	cp := &f.cpus[ev.CPU]
-	if !operation.Has(ev.Kind) {
-		cp.clockAt = event.NoTime
-	}
-	f.rqNow = cp.clockAt
-}
-
-// chargeClock finds the kernel's clock at the charge of ran ns of cur: it began where the charge
-// before it ended.
-func (f *forcer) chargeClock(ev *event.Event, cur *sched.Task, ran event.Time) {
-	at := cur.ExecStart() + ran
-	if at > f.now || f.now-at > mostLag {
-		at = f.now
-	}
-	f.cpus[ev.CPU].clockAt, f.rqNow = at, at
-}
-
 // tickDue lets the tick that waits for its charge come to pass.
 func (f *forcer) tickDue(c event.CPU) {
 	if cp := &f.cpus[c]; cp.ticking {
@@ -262,9 +234,14 @@ func (f *forcer) stayed(c event.CPU) {
 	if cur.Rank() != sched.RankFair || !cur.State.Runnable() {
 		return
 	}
+	// The choice charges it, or there was nothing to charge.
+	now := f.rqNow
+	if at := cur.ExecStart(); at > 0 && at <= f.now && f.first.shows(event.SchedStatRuntime) {
+		f.rqNow = at
+	}
 	f.want, f.quiet = cur, true
 	f.sched.Schedule(c, true)
-	f.quiet = false
+	f.quiet, f.rqNow = false, now
 }
 
 // leaveSession is what sched_autogroup_exit_task() does to a fair task that exits: the charge after

@@ -94,6 +94,7 @@ func (f *forcer) arrive(ev *event.Event, t *forced, c event.CPU, fork bool) {
 	t.since, t.wokenAt, t.wokenBy = f.now, f.now, ev.CPU
 	t.unsure, t.unordered = false, false
 	f.place = c
+	f.wakesAt(ev, t, c)
 	f.sched.ForceCPU(t.task, c)
 	ask := f.beforeWake(ev, t, c)
 	switch {

@@ -15,6 +15,16 @@ type VirtualTime struct {
 // ExecStart is up to when p, which runs, has been charged.
 func (p *Task) ExecStart() event.Time { return p.execStart }
 
+// ForceGroupsCharged moves, by by ns, up to when the groups of p, which runs, have been charged: it was
+// charged up to another time than the clock had.
+func (s *Sched) ForceGroupsCharged(p *Task, by event.Time) {
+	for se := p.se.parent; se != nil && !s.cfg.FairPlaced; se = se.parent {
+		if se.cfsRQ.curr == se {
+			se.execStart += by
+		}
+	}
+}
+
 // VirtualTime returns where p stands among the fair tasks of its queue.
 func (p *Task) VirtualTime() VirtualTime { return VirtualTime{p.se.vruntime, p.se.deadline} }
 
