@@ -133,8 +133,7 @@ func TestTheSwarmFindsTheCriticalInstant(t *testing.T) {
 	for seed := uint64(100); sets < 6; seed++ {
 		r := rand.New(rand.NewPCG(seed, 3))
 		list := set(r, 2+r.IntN(3))
-		want, ok := response(list, 0)
-		if !ok {
+		if _, ok := response(list, 0); !ok {
 			continue
 		}
 		sets++
@@ -142,7 +141,8 @@ func TestTheSwarmFindsTheCriticalInstant(t *testing.T) {
 			list[i].period = list[i].period / 2000 * 2000
 			list[i].delay = 100 + 300*i
 		}
-		if want, ok = response(list, 0); !ok {
+		want, ok := response(list, 0)
+		if !ok {
 			continue
 		}
 		a := arrivals(t, plan(t, list, ""), fmt.Sprintf("t%d", len(list)-1), experiment.VaryAll)

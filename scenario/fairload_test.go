@@ -16,11 +16,11 @@ import (
 // fairTask is a task of a description of replay/testdata/fair, as fairload runs it: the rule of its
 // draws and the meaning of its words are those at the head of fairload.c.
 type fairTask struct {
-	x          uint64
-	ops        []string
-	start, now event.Time // T0 + START
-	loops      []fairLoop
-	pc         int
+	x     uint64
+	ops   []string
+	start event.Time // T0 + START
+	loops []fairLoop
+	pc    int
 }
 
 // fairLoop is an open N*( .

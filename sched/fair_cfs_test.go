@@ -62,7 +62,6 @@ type load struct {
 	tick  event.Time
 	least map[*cfsRQ]int64
 	group []*Group
-	check bool
 }
 
 func newLoad(t testing.TB, seed uint64, cfg Config) *load {
