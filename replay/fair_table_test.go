@@ -18,10 +18,6 @@ import (
 // fairLoads are the ten loads of testdata/fair/loads.md that are scored.
 var fairLoads = []string{"nice", "groups", "nested", "quota", "policy", "slices", "sleepers", "storm", "yield", "pingpong"}
 
-// fairBehind are the recordings whose decisions do not reach what is asked for, with the reason as far as it is
-// known; they are in the table and in no sum that is asked.
-var fairBehind = map[string]bool{"v612-quota": true}
-
 func openFair(t *testing.T, name string) *trace.File {
 	t.Helper()
 	src, err := trace.Open("testdata/fair/" + name + ".dat.xz")
@@ -53,7 +49,7 @@ func TestFairDecisions(t *testing.T) {
 				}
 				rows[at] = r
 				sum[at].N, sum[at].Agree, sum[at].Baseline = sum[at].N+r.N, sum[at].Agree+r.Agree, sum[at].Baseline+r.Baseline
-				if !fairBehind[name] && (r.Agree*100 < r.N*98 || (r.N-r.Agree)*2 > r.N-r.Baseline) {
+				if r.Agree*100 < r.N*98 || (r.N-r.Agree)*2 > r.N-r.Baseline {
 					t.Errorf("%s %s: %d of %d agree, of the baseline %d", name, r.Type, r.Agree, r.N, r.Baseline)
 				}
 			}

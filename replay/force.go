@@ -166,6 +166,7 @@ type forcedCPU struct {
 	tickAt   event.Time
 	charge   event.Time // recorded and not yet taken
 	wakes    *forced    // who is being woken here
+	refill   refill     // of a quota, which waits for its charge
 	yield    yieldPhase
 	change   unseenChange
 	switches int64
@@ -213,6 +214,9 @@ func (f *forcer) push(ev *event.Event) {
 	f.rqNow = event.NoTime
 	f.expireByTime()
 	f.untick(ev)
+	if ev.Kind != event.SchedStatRuntime {
+		f.refillDue(ev.CPU)
+	}
 	f.clock(ev)
 	yielding := false
 	if cp := f.state.CPU(ev.CPU); cp != nil && cp.Current != nil {

@@ -269,6 +269,7 @@ func (f *forcer) charged(ev *event.Event, tl *timeline.Task) {
 	f.cpus[c].charge = 0
 	f.chargedFair(ev, tl, cur)
 	f.leaveSession(f.of(tl, c))
+	f.refillDue(ev.CPU)
 	f.tickDue(c)
 	f.used(c)
 	if after, _ := cur.Deadline(); cur.Rank() == sched.RankDL && (after != before || cur.Throttled()) {

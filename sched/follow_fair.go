@@ -237,6 +237,9 @@ func (s *Sched) ForceQuotaTaken(group int, c event.CPU) {
 	}
 	g := s.groups[group-1]
 	slice := s.cfg.Fair.BandwidthSlice
+	if g.cpus[c].cfs.runtimeRemaining == slice {
+		return // the charge at hand has taken it, with what the queue owed
+	}
 	g.cpus[c].cfs.runtimeRemaining = slice
 	g.quota.runtime = max(g.quota.quota+g.quota.burst-slice, 0)
 }
