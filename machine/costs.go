@@ -48,14 +48,16 @@ func (m *Machine) charge(c event.CPU, w *sched.Work) {
 	if c < 0 || m.cpus[c].co.active {
 		return
 	}
-	cp := &m.cpus[c]
-	if m.now >= m.countFrom {
-		cp.putPrevs.count(w)
-		cp.scheduler += m.cfg.Costs.price(w)
-	}
+	price := event.Time(0)
 	if !m.free {
-		m.spend(c, m.cfg.Costs.price(w))
+		price = m.cfg.Costs.price(w)
 	}
+	if m.now >= m.countFrom {
+		cp := &m.cpus[c]
+		cp.putPrevs.count(w)
+		cp.scheduler += price
+	}
+	m.spend(c, price)
 }
 
 // spend keeps c from everything else for ns.
