@@ -50,16 +50,7 @@ func (s *Sched) enqueueTaskFair(rq *RQ, p *Task, f flags) {
 		f = flagWakeup
 	}
 	if !throttled {
-		for ; se != nil; se = se.parent {
-			cfs := se.cfsRQ
-			s.updateLoadAvg(cfs, se, updateTG)
-			se.updateRunnable()
-			s.updateCfsGroup(se)
-			slice = s.setGroupSlice(se, slice)
-			if throttled = n.add(cfs); throttled {
-				break
-			}
-		}
+		throttled = s.updateAbove(se, &n, slice)
 	}
 	if !throttled {
 		s.fairCame(rq, was)
@@ -67,6 +58,22 @@ func (s *Sched) enqueueTaskFair(rq *RQ, p *Task, f flags) {
 	}
 	s.hrtickUpdate(rq)
 	s.fairWaits(rq)
+}
+
+// updateAbove brings the groups from se upwards up to date, which stay in their queues where a task
+// comes or leaves below: the second loop of enqueue_task_fair() and dequeue_entities(). slice is the
+// shortest slice below se. It reports whether a throttled queue hides the task from those above.
+func (s *Sched) updateAbove(se *schedEntity, n *fairCount, slice event.Time) (throttled bool) {
+	for ; se != nil; se = se.parent {
+		s.updateLoadAvg(se.cfsRQ, se, updateTG)
+		se.updateRunnable()
+		s.updateCfsGroup(se)
+		slice = s.setGroupSlice(se, slice)
+		if n.add(se.cfsRQ) {
+			return true
+		}
+	}
+	return false
 }
 
 // fairCame starts the fair server if the CPU had no fair task before.
@@ -159,16 +166,7 @@ func (s *Sched) dequeueEntities(rq *RQ, se *schedEntity, f flags) bool {
 		f &^= flagDelayed | flagSpecial
 	}
 	if !throttled {
-		for ; se != nil; se = se.parent {
-			cfs := se.cfsRQ
-			s.updateLoadAvg(cfs, se, updateTG)
-			se.updateRunnable()
-			s.updateCfsGroup(se)
-			slice = s.setGroupSlice(se, slice)
-			if throttled = n.add(cfs); throttled {
-				break
-			}
-		}
+		throttled = s.updateAbove(se, &n, slice)
 	}
 	if !throttled && n.tasks != 0 {
 		s.subNrRunning(rq)
