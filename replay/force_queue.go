@@ -67,7 +67,7 @@ func (f *forcer) relist(t *forced) {
 // waited for no time.
 func (f *forcer) longest(c event.CPU, rank int, prev *sched.Task) *sched.Task {
 	for t := f.cpus[c].waiting[rank].head; t != nil; t = t.next {
-		if !f.sched.QuotaThrottled(t.task) {
+		if !t.task.QuotaThrottled() {
 			return t.task
 		}
 	}
@@ -79,7 +79,7 @@ func (f *forcer) runnable(c event.CPU, rank int, prev *sched.Task) int {
 	n := f.cpus[c].waiting[rank].n
 	if rank == sched.RankFair && len(f.groups) > 0 {
 		for t := f.cpus[c].waiting[rank].head; t != nil; t = t.next {
-			if f.sched.QuotaThrottled(t.task) {
+			if t.task.QuotaThrottled() {
 				n--
 			}
 		}

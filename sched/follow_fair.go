@@ -170,11 +170,6 @@ func (s *Sched) forceEntity(cfs *cfsRQ, se *schedEntity, change func()) {
 	}
 }
 
-// QuotaThrottled reports whether p cannot run since its group, or one above, has used up its quota.
-func (s *Sched) QuotaThrottled(p *Task) bool {
-	return p.class == fairClass && p.group != nil && s.throttledHierarchy(p.se.cfsRQ)
-}
-
 // ForceQuota lets p run where its group or one above is throttled, or with on false throttles the
 // nearest of these groups that has a quota. It reports whether something has changed.
 func (s *Sched) ForceQuota(p *Task, on bool) bool {
