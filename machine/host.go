@@ -36,6 +36,20 @@ func (m *Machine) Kick(_, c event.CPU) { m.send(c, itemKick) }
 // KickWakeList interrupts c so that it finishes wakes.
 func (m *Machine) KickWakeList(_, c event.CPU) { m.send(c, itemWakeList) }
 
+// RaiseBalance raises the softirq in which c balances.
+func (m *Machine) RaiseBalance(c event.CPU) { m.raiseSoftirq(c, event.SoftirqSched) }
+
+// KickBalance interrupts c so that it balances for CPUs that do not tick.
+func (m *Machine) KickBalance(_, c event.CPU) { m.send(c, itemKickBalance) }
+
+// Price is what the scheduler's work costs here.
+func (m *Machine) Price(w *sched.Work) event.Time {
+	if m.free {
+		return 0
+	}
+	return m.cfg.Costs.price(w)
+}
+
 // SetTimer starts or moves a timer of the scheduler.
 func (m *Machine) SetTimer(t sched.Timer, at event.Time) {
 	switch t.Kind {

@@ -130,6 +130,8 @@ func (m *Machine) serve(c event.CPU, it *engine.Item) {
 		w = m.groupExpired(c, it)
 	case itemKick:
 		w = m.Sched.PushCPU(c)
+	case itemKickBalance:
+		w = m.Sched.KickedBalance(c)
 	case itemWakeList:
 		w = m.Sched.WakeList(c)
 	case itemTick:

@@ -82,28 +82,29 @@ const (
 
 // What an item of the queue is. All from itemIRQ on are interrupts of a CPU.
 const (
-	itemWork      uint32 = iota // Arg: CPU. The current stretch of work is over.
-	itemReady                   // Arg: CPU. It is done with its own work.
-	itemCall                    // Arg: index in calls
-	itemSoftirq                 // Arg: CPU. The softirq in interrupt context is done.
-	itemScript                  // Arg: CPU. A piece of a scripted softirq is done.
-	itemCo                      // Arg: thread and turn. The co-kernel's timer, its interrupt entered.
-	itemSteal                   // Arg: steal and CPU. The hypervisor takes it away.
-	itemArrival                 // Arg: line. An interrupt that comes by itself.
-	itemRaise                   // Arg: device. It raises its interrupt.
-	itemIRQ                     // Arg: index in calls
-	itemDevice                  // Arg: line. The interrupt of a device.
-	itemSleep                   // Arg: thread and turn. Its sleep is over.
-	itemDL                      // Arg: thread and turn. dl_task_timer
-	itemInactive                // Arg: thread and turn. inactive_task_timer
-	itemHRTick                  // Arg: CPU and turn
-	itemRTPeriod                // Arg: CPU and group. sched_rt_period_timer
-	itemCFSPeriod               // likewise, sched_cfs_period_timer
-	itemCFSSlack                // sched_cfs_slack_timer
-	itemIPI                     // Arg: CPU. It should schedule.
-	itemKick                    // Arg: CPU. RT_PUSH_IPI
-	itemWakeList                // Arg: CPU. TTWU_QUEUE
-	itemTick                    // Arg: CPU
+	itemWork        uint32 = iota // Arg: CPU. The current stretch of work is over.
+	itemReady                     // Arg: CPU. It is done with its own work.
+	itemCall                      // Arg: index in calls
+	itemSoftirq                   // Arg: CPU. The softirq in interrupt context is done.
+	itemScript                    // Arg: CPU. A piece of a scripted softirq is done.
+	itemCo                        // Arg: thread and turn. The co-kernel's timer, its interrupt entered.
+	itemSteal                     // Arg: steal and CPU. The hypervisor takes it away.
+	itemArrival                   // Arg: line. An interrupt that comes by itself.
+	itemRaise                     // Arg: device. It raises its interrupt.
+	itemIRQ                       // Arg: index in calls
+	itemDevice                    // Arg: line. The interrupt of a device.
+	itemSleep                     // Arg: thread and turn. Its sleep is over.
+	itemDL                        // Arg: thread and turn. dl_task_timer
+	itemInactive                  // Arg: thread and turn. inactive_task_timer
+	itemHRTick                    // Arg: CPU and turn
+	itemRTPeriod                  // Arg: CPU and group. sched_rt_period_timer
+	itemCFSPeriod                 // likewise, sched_cfs_period_timer
+	itemCFSSlack                  // sched_cfs_slack_timer
+	itemIPI                       // Arg: CPU. It should schedule.
+	itemKick                      // Arg: CPU. RT_PUSH_IPI
+	itemWakeList                  // Arg: CPU. TTWU_QUEUE
+	itemKickBalance               // Arg: CPU. nohz_csd_func()
+	itemTick                      // Arg: CPU
 )
 
 // The order at one nanosecond: work that ends is over before anything else looks at it.

@@ -197,6 +197,10 @@ func (m *Machine) endVector(c event.CPU, r *softirqPass) {
 	if r.vec == event.SoftirqHrtimer {
 		m.wakeSleepers(c)
 	}
+	if r.vec == event.SoftirqSched {
+		w := m.Sched.Rebalance(c)
+		m.charge(c, &w)
+	}
 	for _, l := range r.lines {
 		if l.irq.Done != nil {
 			l.irq.Done(c)

@@ -291,6 +291,9 @@ func (f *vruntimeFollower) Charge(_ event.CPU, _ *sched.Task, delta event.Time) 
 func (f *vruntimeFollower) Resched(_, _ event.CPU, _ bool)          {}
 func (f *vruntimeFollower) Kick(_, _ event.CPU)                     {}
 func (f *vruntimeFollower) KickWakeList(_, _ event.CPU)             {}
+func (f *vruntimeFollower) RaiseBalance(event.CPU)                  {}
+func (f *vruntimeFollower) KickBalance(_, _ event.CPU)              {}
+func (f *vruntimeFollower) Price(*sched.Work) event.Time            { return 0 }
 func (f *vruntimeFollower) Stopper(event.CPU) *sched.Task           { return nil }
 func (f *vruntimeFollower) Emit(event.CPU, *event.Event)            {}
 func (f *vruntimeFollower) Place(*sched.Task) event.CPU             { return 0 }

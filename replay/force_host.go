@@ -27,6 +27,13 @@ func (f *forcer) Resched(_, c event.CPU, _ bool) {
 func (f *forcer) Kick(_, _ event.CPU)         {}
 func (f *forcer) KickWakeList(_, _ event.CPU) {}
 
+// RaiseBalance and KickBalance, too: what a balancer did is in the trace.
+func (f *forcer) RaiseBalance(event.CPU)     {}
+func (f *forcer) KickBalance(_, _ event.CPU) {}
+
+// Price is nothing: the recorded times have what the kernel's work took.
+func (f *forcer) Price(*sched.Work) event.Time { return 0 }
+
 // Stopper is never asked for: who follows wakes the stoppers itself.
 func (f *forcer) Stopper(event.CPU) *sched.Task { return nil }
 

@@ -26,6 +26,8 @@ type Config struct {
 	// CPUsPerLLC is how many CPUs, in the order of their numbers, share their last-level
 	// cache; 0: all.
 	CPUsPerLLC int
+	// Topology is how the CPUs share things.
+	Topology Topology
 
 	// RRTimeslice is what a SCHED_RR task gets, in ticks; RR_TIMESLICE.
 	RRTimeslice int

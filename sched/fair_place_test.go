@@ -15,6 +15,9 @@ func (h *quietHost) SetTimer(Timer, event.Time)       {}
 func (h *quietHost) CancelTimer(Timer)                {}
 func (h *quietHost) Kick(_, _ event.CPU)              {}
 func (h *quietHost) KickWakeList(_, _ event.CPU)      {}
+func (h *quietHost) RaiseBalance(event.CPU)           {}
+func (h *quietHost) KickBalance(_, _ event.CPU)       {}
+func (h *quietHost) Price(*Work) event.Time           { return 0 }
 func (h *quietHost) Stopper(event.CPU) *Task          { return nil }
 func (h *quietHost) Emit(_ event.CPU, _ *event.Event) {}
 

@@ -19,6 +19,12 @@ type Host interface {
 	Kick(from, c event.CPU)
 	// KickWakeList runs what WakeList does on c in an interrupt: TTWU_QUEUE.
 	KickWakeList(from, c event.CPU)
+	// RaiseBalance raises the softirq SCHED on c, in its tick: the machine calls Rebalance there.
+	RaiseBalance(c event.CPU)
+	// KickBalance sends an interrupt to c, which is idle, in which the machine calls KickedBalance.
+	KickBalance(from, c event.CPU)
+	// Price is what w costs on this machine, ns: how long an operation has taken so far.
+	Price(w *Work) event.Time
 	// Stopper returns the stopper of c, migration/N, made with NewStopper. Whenever it is
 	// current it should call RunStopWork until that has no more work, and then block.
 	Stopper(c event.CPU) *Task

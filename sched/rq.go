@@ -35,6 +35,16 @@ type RQ struct {
 
 	callbacks callback // balance_callback: what to do once the lock is given up
 
+	sd                 *schedDomain // the lowest; nil: it does not balance
+	nextBalance        int64        // jiffies
+	cpuCapacity        int64        // what fair tasks may use of it, of 1024
+	avgIdle            event.Time   // how long it mostly idles
+	idleStamp          event.Time   // since when it idles, 0: it does not
+	maxIdleBalanceCost event.Time
+	activeBalance      bool      // its stopper has a task to push
+	pushCPU            event.CPU // to where
+	cpuLoad            [5]int64  // rq.cpu_load[], before 5.2
+
 	wakeList  []*Task    // wakes that this CPU should finish; TTWU_QUEUE
 	stopWorks []stopWork // what the stopper should do
 	pushBusy  bool       // the stopper already has a push to do
@@ -85,6 +95,8 @@ type Sched struct {
 	tookTurn bool            // anyDistribute had a choice since the operation began
 	decide   func(*Decision) // who wants to know of picks; nil: nobody
 	decision Decision        // that it is shown
+
+	onBalance func(*BalancePass) // who wants to know of balancing; nil: nobody
 
 	nextBlocked event.Time // when tickBlocked has something to do
 }
