@@ -24,7 +24,10 @@ func fairOf(f kernel.Fair, cpus int) sched.FairConfig {
 		InitialUtilUnscaled: f.InitialUtilUnscaled,
 		PickClearsBuddies:   f.PickClearsBuddies, ExitMoves: f.ExitMoves, WeightsToZero: f.WeightsToZero,
 		ProtectShortest: f.ProtectShortest, IdleByQueue: f.IdleByQueue, IdleUnprotected: f.IdleUnprotected,
-		YieldPays: f.YieldPays, InitialAtFork: f.InitialAtFork, PickFirst: f.PickFirst}
+		YieldPays: f.YieldPays, InitialAtFork: f.InitialAtFork, PickFirst: f.PickFirst,
+		LoadBalance411: f.LoadBalance411, SMTGain: f.SMTGain, SiblingsByCores: f.SiblingsByCores, SMTBalance: f.SMTBalance,
+		PreferSiblingBusiest: f.PreferSiblingBusiest, BusiestByRunnable: f.BusiestByRunnable, LaterMisfit: f.LaterMisfit,
+		BalanceWithoutDelayed: f.BalanceWithoutDelayed}
 	switch {
 	case f.ReweightDeadline:
 		out.Reweight = sched.ReweightDeadline

@@ -98,6 +98,28 @@ type FairConfig struct {
 	// PropagateGroupLoad and PropagateRunnableLoad are the two changes to 4.11 that were
 	// proposed in 2017; features propagate_group_load and propagate_runnable_load.
 	PropagateGroupLoad, PropagateRunnableLoad bool
+	// LoadBalance411: CPUs and groups are compared by the rules of 4.11 (up to 5.4), else by group
+	// types and migration types.
+	LoadBalance411 bool
+	// SMTGain is what the threads of a core are worth together, of 1024 for a CPU; 0: each is worth
+	// 1024 (from 5.0 on); sd->smt_gain.
+	SMTGain int64
+	// SiblingsByCores: groups that should be filled alike are compared by tasks for each core (from
+	// 6.6 on), else by tasks.
+	SiblingsByCores bool
+	// SMTBalance: a core with two busy threads gives one away (from 6.6 on).
+	SMTBalance bool
+	// PreferSiblingBusiest: whether groups should be filled alike is what the domain below the
+	// busiest group says (from 6.5 on), else the one below the CPU that balances.
+	PreferSiblingBusiest bool
+	// BusiestByRunnable: of CPUs that should give away utilisation the busiest is the one that
+	// wants to use most (from 6.5 on), else the one that uses most.
+	BusiestByRunnable bool
+	// LaterMisfit: of two groups with the same load on squeezed CPUs the later is chosen (before 6.10).
+	LaterMisfit bool
+	// BalanceWithoutDelayed: tasks that sleep and are still queued do not count as running ones
+	// (from 6.14 on).
+	BalanceWithoutDelayed bool
 	// DeferPutPrev is feature defer_put_prev: what happens to a fair task that a real-time one
 	// preempts. No kernel has it.
 	DeferPutPrev DeferPutPrev
@@ -130,7 +152,7 @@ func FairScale(cpus int) event.Time {
 // DefaultFair is CFS as 6.1 has it.
 func DefaultFair(cpus int) FairConfig {
 	f := FairScale(cpus)
-	return FairConfig{IdleEntities: true, LongSleepers: true, ExitMoves: true, Latency: 6_000_000 * f, MinGranularity: 750_000 * f, IdleMinGranularity: 750_000, WakeupGranularity: 1_000_000 * f,
+	return FairConfig{LaterMisfit: true, IdleEntities: true, LongSleepers: true, ExitMoves: true, Latency: 6_000_000 * f, MinGranularity: 750_000 * f, IdleMinGranularity: 750_000, WakeupGranularity: 1_000_000 * f,
 		BaseSlice: 750_000 * f, BandwidthSlice: 5_000_000, InitialUtilUnscaled: true,
 		Features: FeaturesOf(GentleFairSleepers, StartDebit, LastBuddy, CacheHotBuddy, WakeupPreemption, AltPeriod, BaseSlice,
 			AttachAgeLoad, UtilEst, UtilEstFastup, WAIdle, WAWeight, WABias, SISUtil, NonTaskCapacity)}

@@ -35,6 +35,7 @@ type RQ struct {
 
 	callbacks callback // balance_callback: what to do once the lock is given up
 
+	rd                 *rootDomain
 	sd                 *schedDomain // the lowest; nil: it does not balance
 	nextBalance        int64        // jiffies
 	cpuCapacity        int64        // what fair tasks may use of it, of 1024
@@ -109,12 +110,13 @@ func New(cfg Config, host Host, names *event.Names) *Sched {
 	s.cpupri.init(n)
 	s.rto.init(n)
 	s.cpudl.init(n)
+	root := &rootDomain{span: s.all}
 	for c := range event.CPU(n) {
 		if l := cfg.llc(c); l == len(s.llcs) {
 			s.llcs = append(s.llcs, newMask(n))
 		}
 		s.llcs[cfg.llc(c)].set(c)
-		rq := &RQ{cpu: c, idle: s.newIdle(c, names)}
+		rq := &RQ{cpu: c, idle: s.newIdle(c, names), rd: root, cpuCapacity: capacityScale}
 		rq.curr = rq.idle
 		rq.dl.init(&s.cfg)
 		rq.cfs.init(rq, nil)
@@ -261,6 +263,8 @@ func (s *Sched) dequeueTask(rq *RQ, p *Task, f flags) bool {
 func (s *Sched) addNrRunning(rq *RQ) {
 	if rq.nrRunning++; rq.nrRunning == 1 {
 		s.idle.clear(rq.cpu)
+	} else if rq.nrRunning == 2 {
+		rq.rd.overload = true
 	}
 }
 

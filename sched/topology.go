@@ -40,6 +40,7 @@ const (
 	sdSerialize        // one CPU at a time balances here
 	sdPreferSibling    // tasks are spread over the domains below
 	sdNUMA
+	sdOverlap // its groups have CPUs in common
 )
 
 // schedDomain is a level of sharing as one CPU sees it; sched_domain.
@@ -57,6 +58,7 @@ type schedDomain struct {
 	busyFactor     int64 // how much less often a busy CPU balances
 	minInterval    int64 // ms
 	maxInterval    int64 // ms
+	imbNUMANr      int   // tasks up to which a node may have more than another; imb_numa_nr
 	// 4.11: which of cpu_load[] counts where.
 	busyIdx, idleIdx, newidleIdx, wakeIdx, forkexecIdx int
 
@@ -73,6 +75,13 @@ type schedDomain struct {
 	avgScanCost        event.Time // SIS_PROP, SIS_AVG_CPU
 }
 
+// rootDomain is the CPUs that balance among themselves: all but the isolated ones, or a cpuset
+// partition; root_domain.
+type rootDomain struct {
+	span     cpuMask
+	overload bool // a CPU has or had a task that waits, up to the next look at all; rd->overload(ed)
+}
+
 // domainShared is what all CPUs of a last-level cache know; sched_domain_shared.
 type domainShared struct {
 	nrBusyCPUs   int
@@ -84,10 +93,11 @@ type domainShared struct {
 type schedGroup struct {
 	next        *schedGroup
 	cpus        cpuMask
-	weight      int     // CPUs in it
-	cores       int     // of them
-	balanceMask cpuMask // those of them that may balance for the group; group_balance_mask()
-	smt         bool    // SD_SHARE_CPUCAPACITY of the domain below: they are threads of one core
+	weight      int         // CPUs in it
+	cores       int         // of them
+	balanceMask cpuMask     // those of them that may balance for the group; group_balance_mask()
+	flags       domainFlags // those of the domain below that it is the span of; 0: there is none
+	smt         bool        // SD_SHARE_CPUCAPACITY of the domain below: they are threads of one core
 	capacity    *groupCapacity
 }
 
