@@ -6,7 +6,7 @@ import "github.com/whylate/whylate/event"
 
 // maxLoadBalanceInterval is max_load_balance_interval in jiffies: a tenth of a second for each CPU.
 func (s *Sched) maxLoadBalanceInterval() int64 {
-	return max(1, int64(1e9/s.cfg.Tick)*int64(s.cfg.CPUs)/10)
+	return max(1, int64(1_000_000_000/s.cfg.Tick)*int64(s.cfg.CPUs)/10)
 }
 
 // msToJiffies is msecs_to_jiffies(): ms in ticks, a part of one counts as one.
