@@ -42,9 +42,10 @@ type RQ struct {
 	avgIdle            event.Time   // how long it mostly idles
 	idleStamp          event.Time   // since when it idles, 0: it does not
 	maxIdleBalanceCost event.Time
-	activeBalance      bool      // its stopper has a task to push
-	pushCPU            event.CPU // to where
-	cpuLoad            [5]int64  // rq.cpu_load[], before 5.2
+	activeBalance      bool            // its stopper has a task to push
+	pushCPU            event.CPU       // to where
+	cpuLoad            [cpuLoads]int64 // rq.cpu_load[], before 5.2
+	lastLoadUpdate     int64           // jiffies; last_load_update_tick
 
 	wakeList  []*Task    // wakes that this CPU should finish; TTWU_QUEUE
 	stopWorks []stopWork // what the stopper should do

@@ -21,6 +21,9 @@ func (s *Sched) Schedule(c event.CPU, preempt bool) Work {
 		rq.hrtickOn = false
 	}
 	s.updateRQClock(rq)
+	if prev == rq.idle {
+		s.updateCPULoadNohz(rq)
+	}
 	state := prev.State
 	if preempt {
 		state = event.StatePreempted
@@ -35,6 +38,9 @@ func (s *Sched) Schedule(c event.CPU, preempt bool) Work {
 		prev.leftPinned = prev.migrateDisabled > 0 // migrate_disable_switch()
 		prev.onCPU, next.onCPU = false, true
 		rq.curr = next
+		if next == rq.idle {
+			s.updateCPULoadStop(rq)
+		}
 		if prev.class == fairClass && prev.State.Dead() && !preempt {
 			s.taskDeadFair(prev)
 		}
@@ -230,6 +236,7 @@ func (s *Sched) SchedulerTick(c event.CPU) Work {
 		s.taskTickFair(rq, rq.curr, false)
 	}
 	s.classLeaves(rq, rq.curr.class)
+	s.updateCPULoadActive(rq)
 	s.tickBlocked(rq.clock)
 	s.kickIdle(rq)
 	s.checkDLOverrun(rq)
