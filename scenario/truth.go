@@ -9,15 +9,18 @@ import (
 )
 
 // Truth runs the scenario once more and returns what the model knows of it. An error is
-// that of the run; the truth up to there is returned all the same.
+// that of the run; the truth up to there is returned all the same. Of the passes of the load
+// balancer it keeps those that could have ended a wait of at least KeepPasses.
 func (s *Source) Truth() (*truth.Log, error) {
 	w := &witness{was: make(map[event.PID]*stand)}
+	w.log.KeepPasses(KeepPasses, 0)
 	m, err := s.start(w.see)
 	if err != nil {
 		return nil, err
 	}
 	w.m = m
 	m.Watch(w.look)
+	m.Sched.OnBalance(w.balance)
 	if err := m.RunUntil(s.setup.Start); err != nil {
 		return nil, err
 	}
@@ -47,6 +50,7 @@ type witness struct {
 	living  []event.PID          // at the last look
 	turn    int64                // of looking
 	periods int64                // of real-time bandwidth, so far
+	pass    passWords
 }
 
 // stand is what a task was when it was last looked at.
@@ -176,6 +180,7 @@ func (w *witness) task(now event.Time, th *machine.Thread) {
 		if q.Rule != truth.Stop {
 			q.Normal = workload.NormalPrio(&t.Attr)
 		}
+		w.log.Allow(now, t.PID, t.Affinity())
 		w.log.Wait(now, t.PID, !s.running, q)
 		s.running = false
 	} else {

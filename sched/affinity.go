@@ -2,6 +2,10 @@ package sched
 
 import "github.com/whylate/whylate/event"
 
+// Affinity returns the CPUs on which p may run, 64 in each word; cpus_mask. It is p's own and must
+// not be changed. Whether migration is disabled does not matter here.
+func (p *Task) Affinity() []uint64 { return p.mask }
+
 func (s *Sched) maskOf(affinity []event.CPU) (cpuMask, error) {
 	if len(affinity) == 0 {
 		return allCPUs(s.cfg.CPUs), nil

@@ -14,6 +14,7 @@ type Log struct {
 	tasks   map[event.PID]*taskLog
 	waits   []Wait
 	periods []event.Time // when real-time runtime was given back
+	passes  passes
 	end     event.Time
 }
 
@@ -30,6 +31,7 @@ type taskLog struct {
 	throttled spans
 	exits     spans // one, from the beginning of its exit
 	timers    []Timer
+	allowed   []allowedFrom
 	waiting   int // its open wait, counted from 1; 0: it does not wait
 }
 

@@ -2,6 +2,7 @@ package truth
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/whylate/whylate/event"
 )
@@ -41,6 +42,7 @@ func (l *Log) Wait(at event.Time, pid event.PID, slept bool, q Queued) {
 	if t.waiting == 0 {
 		l.waits = append(l.waits, Wait{PID: pid, Slept: slept, Open: true, From: at, To: event.NoTime})
 		t.waiting = len(l.waits)
+		l.passes.open = append(l.passes.open, len(l.waits)-1)
 	}
 	w := &l.waits[t.waiting-1]
 	if n := len(w.Parts); n > 0 {
@@ -63,6 +65,9 @@ func (l *Log) Run(at event.Time, pid event.PID) {
 	t := l.task(pid)
 	if t.waiting == 0 {
 		return
+	}
+	if i := slices.Index(l.passes.open, t.waiting-1); i >= 0 {
+		l.passes.open = slices.Delete(l.passes.open, i, i+1)
 	}
 	w := &l.waits[t.waiting-1]
 	w.To, w.Open = at, false
