@@ -73,6 +73,15 @@ type Fair struct {
 	BusiestByRunnable     bool // from 6.5 on
 	LaterMisfit           bool // before 6.10
 	BalanceWithoutDelayed bool // from 6.14 on
+	// BusyFactor and ImbalancePct are of scheduling domains: 16 and 117 from 5.10 on, before 32 and
+	// 125, the latter only where no cache is shared.
+	BusyFactor, ImbalancePct int64
+	// PreferSiblingInLLC: SD_PREFER_SIBLING is set for a shared cache, too, from 4.14 on.
+	PreferSiblingInLLC bool
+	// GroupFlagsFollow: what a removed level leaves to the groups above is passed on, from 6.6 on.
+	GroupFlagsFollow bool
+	// DomainDIE: the level PKG is called DIE, before 6.7.
+	DomainDIE bool
 	// On are the features that are on, Off those that the kernel has and that are off; only
 	// those of the fair class, by their names in sched/features.
 	On, Off []string
@@ -106,15 +115,15 @@ func cfs(f Fair) Fair {
 // The kernels' own, checked with the features and files of recorded ones: 6.1, 6.1-rt, 6.12,
 // 6.12-rt. NI_RANDOM came with late point releases, which distributions have.
 var (
-	fair34 = cfs(Fair{InitialUtilUnscaled: true, PickClearsBuddies: true, WeightsToZero: true, QuotaSlicesExpire: true, QuotaEmptyThrottled: true, PELT411: true, LoadBalance411: true, SMTGain: 1178, On: []string{"GENTLE_FAIR_SLEEPERS", "START_DEBIT", "LAST_BUDDY", "CACHE_HOT_BUDDY",
+	fair34 = cfs(Fair{BusyFactor: 32, ImbalancePct: 125, DomainDIE: true, InitialUtilUnscaled: true, PickClearsBuddies: true, WeightsToZero: true, QuotaSlicesExpire: true, QuotaEmptyThrottled: true, PELT411: true, LoadBalance411: true, SMTGain: 1178, On: []string{"GENTLE_FAIR_SLEEPERS", "START_DEBIT", "LAST_BUDDY", "CACHE_HOT_BUDDY",
 		"WAKEUP_PREEMPTION", "LB_BIAS"}, Off: alwaysOff})
-	fair411 = cfs(Fair{InitialUtilUnscaled: true, MinVruntimeOnSave: true, ExitMoves: true, PickClearsBuddies: true, WeightsToZero: true, QuotaEmptyThrottled: true, PELT411: true, LoadBalance411: true, SMTGain: 1178, On: all(cfsOn, []string{"LB_BIAS"}), Off: all(alwaysOff, []string{"SIS_AVG_CPU"})})
-	fair61  = cfs(Fair{LaterMisfit: true, QuotaEmptyThrottled: true, InitialUtilUnscaled: true, LongSleepers: true, ExitMoves: true, IdleMinGranularity: 750_000, QuotaBurst: true, IdleGroups: true,
+	fair411 = cfs(Fair{BusyFactor: 32, ImbalancePct: 125, DomainDIE: true, InitialUtilUnscaled: true, MinVruntimeOnSave: true, ExitMoves: true, PickClearsBuddies: true, WeightsToZero: true, QuotaEmptyThrottled: true, PELT411: true, LoadBalance411: true, SMTGain: 1178, On: all(cfsOn, []string{"LB_BIAS"}), Off: all(alwaysOff, []string{"SIS_AVG_CPU"})})
+	fair61  = cfs(Fair{BusyFactor: 16, ImbalancePct: 117, PreferSiblingInLLC: true, DomainDIE: true, LaterMisfit: true, QuotaEmptyThrottled: true, InitialUtilUnscaled: true, LongSleepers: true, ExitMoves: true, IdleMinGranularity: 750_000, QuotaBurst: true, IdleGroups: true,
 		On: all(cfsOn, affineOn, []string{"UTIL_EST_FASTUP", "SIS_UTIL", "NI_RANDOM", "ALT_PERIOD", "BASE_SLICE"}), Off: all(alwaysOff, []string{"SIS_PROP"})})
-	fair66  = Fair{EEVDF: true, LaterMisfit: true, SiblingsByCores: true, SMTBalance: true, PreferSiblingBusiest: true, BusiestByRunnable: true, QuotaKeepsTick: true, InitialUtilUnscaled: true, BaseSlice: 750_000, ReweightDeadline: true, InitialAtFork: true, QuotaTimersInterleave: true, QuotaBurst: true, IdleGroups: true, On: all(eevdfOn, affineOn, []string{"UTIL_EST_FASTUP"}), Off: alwaysOff}
-	fair612 = Fair{EEVDF: true, SiblingsByCores: true, SMTBalance: true, PreferSiblingBusiest: true, BusiestByRunnable: true, QuotaKeepsTick: true, TGLoadEvery: 1_000_000, GroupKeepsWeight: true, UtilEstMerged: true, BaseSlice: 700_000, CustomSlices: true, IdleByQueue: true, IdleUnprotected: true, YieldPays: true, PickFirst: true, QuotaTimersInterleave: true, QuotaBurst: true, IdleGroups: true,
+	fair66  = Fair{BusyFactor: 16, ImbalancePct: 117, PreferSiblingInLLC: true, GroupFlagsFollow: true, DomainDIE: true, EEVDF: true, LaterMisfit: true, SiblingsByCores: true, SMTBalance: true, PreferSiblingBusiest: true, BusiestByRunnable: true, QuotaKeepsTick: true, InitialUtilUnscaled: true, BaseSlice: 750_000, ReweightDeadline: true, InitialAtFork: true, QuotaTimersInterleave: true, QuotaBurst: true, IdleGroups: true, On: all(eevdfOn, affineOn, []string{"UTIL_EST_FASTUP"}), Off: alwaysOff}
+	fair612 = Fair{BusyFactor: 16, ImbalancePct: 117, PreferSiblingInLLC: true, GroupFlagsFollow: true, EEVDF: true, SiblingsByCores: true, SMTBalance: true, PreferSiblingBusiest: true, BusiestByRunnable: true, QuotaKeepsTick: true, TGLoadEvery: 1_000_000, GroupKeepsWeight: true, UtilEstMerged: true, BaseSlice: 700_000, CustomSlices: true, IdleByQueue: true, IdleUnprotected: true, YieldPays: true, PickFirst: true, QuotaTimersInterleave: true, QuotaBurst: true, IdleGroups: true,
 		On: all(eevdfOn, eevdf612On, affineOn, []string{"NI_RANDOM"}), Off: alwaysOff}
-	fair618 = Fair{EEVDF: true, BalanceWithoutDelayed: true, SiblingsByCores: true, SMTBalance: true, PreferSiblingBusiest: true, BusiestByRunnable: true, QuotaKeepsTick: true, TGLoadEvery: 1_000_000, GroupKeepsWeight: true, UtilEstMerged: true, BaseSlice: 700_000, CustomSlices: true, ReweightPlaces: true, ProtectShortest: true, IdleByQueue: true,
+	fair618 = Fair{BusyFactor: 16, ImbalancePct: 117, PreferSiblingInLLC: true, GroupFlagsFollow: true, EEVDF: true, BalanceWithoutDelayed: true, SiblingsByCores: true, SMTBalance: true, PreferSiblingBusiest: true, BusiestByRunnable: true, QuotaKeepsTick: true, TGLoadEvery: 1_000_000, GroupKeepsWeight: true, UtilEstMerged: true, BaseSlice: 700_000, CustomSlices: true, ReweightPlaces: true, ProtectShortest: true, IdleByQueue: true,
 		IdleUnprotected: true, YieldPays: true, PickFirst: true, QuotaTimersInterleave: true, QuotaBurst: true, IdleGroups: true, TaskThrottle: true,
 		On: all(eevdfOn, eevdf612On, affineOn), Off: alwaysOff}
 )

@@ -93,7 +93,7 @@ func BenchmarkBusyBox(b *testing.B) {
 // bigBox has many CPUs and twenty tasks for each: real-time, deadline and fair ones.
 func bigBox(tb testing.TB, cpus, tasks int) *machine.Machine {
 	cfg := sched.DefaultConfig(cpus)
-	cfg.CPUsPerLLC = 64
+	cfg.Topology = sched.CacheTopology(cpus, 64)
 	cfg.TTWUQueue = true
 	m := machine.New(machine.Config{Sched: cfg, Costs: machine.TypicalCosts()}, event.NewNames(), nil)
 	for i := range tasks {

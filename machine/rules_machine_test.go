@@ -306,7 +306,7 @@ func TestWakeListIsFinishedByTheTarget(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := quiet(2)
-			cfg.Sched.TTWUQueue, cfg.Sched.CPUsPerLLC = true, c.llc
+			cfg.Sched.TTWUQueue, cfg.Sched.Topology = true, sched.CacheTopology(2, c.llc)
 			cfg.Costs.IPI = 2 * us
 			st := newStage(t, cfg)
 			st.add("w", fifo(20), []event.CPU{1}, block, work(1*ms))

@@ -48,7 +48,7 @@ func randomPlan(r *rand.Rand) plan {
 	cfg.Tick = []event.Time{1_000_000, 4_000_000, 10_000_000}[r.IntN(3)]
 	cfg.RRTimeslice = 1 + r.IntN(5)
 	cfg.Lazy = r.IntN(3) == 0
-	cfg.CPUsPerLLC = r.IntN(3) * 2
+	cfg.Topology = sched.CacheTopology(p.cpus, r.IntN(3)*2)
 	cfg.HRTick, cfg.HRTickDL = r.IntN(2) == 0, r.IntN(2) == 0
 	cfg.RTPushIPI, cfg.TTWUQueue = r.IntN(2) == 0, r.IntN(2) == 0
 	cfg.GRUBBeforeMax = r.IntN(2) == 0

@@ -77,7 +77,7 @@ func TestGlobalFixedPriorities(t *testing.T) {
 		cfg := quiet(2 + r.IntN(7))
 		cfg.Sched.RTPushIPI = seed%2 == 1
 		cfg.Sched.TTWUQueue = seed%3 == 1
-		cfg.Sched.CPUsPerLLC = r.IntN(4)
+		cfg.Sched.Topology = sched.CacheTopology(cfg.Sched.CPUs, r.IntN(4))
 		cfg.Sched.Preempt = []sched.PreemptModel{sched.PreemptFull, sched.PreemptNone, sched.PreemptRT}[r.IntN(3)]
 		m := machine.New(cfg, event.NewNames(), nil)
 		var tasks []*sched.Task
@@ -125,7 +125,7 @@ func TestGlobalEDF(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 10))
 		cfg := exact(2 + r.IntN(7))
 		cfg.Sched.DLBandwidth = -1
-		cfg.Sched.CPUsPerLLC = r.IntN(4)
+		cfg.Sched.Topology = sched.CacheTopology(cfg.Sched.CPUs, r.IntN(4))
 		m := machine.New(cfg, event.NewNames(), nil)
 		var tasks []*sched.Task
 		var programs []*reserved

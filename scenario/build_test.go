@@ -2,6 +2,7 @@ package scenario_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,7 +50,7 @@ func TestTheObjectWhylate(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := setup.Machine.Sched
-	got := []any{setup.Kernel.Profile.Name, setup.Load.Seed, c.CPUs, c.CPUsPerLLC, c.DLBandwidth, c.Tick, c.Preempt, c.RRTimeslice, c.HRTickDL, c.RTPushIPI, setup.Machine.Costs.Switch, setup.Load.TimerSlack}
+	got := []any{setup.Kernel.Profile.Name, setup.Load.Seed, c.CPUs, slices.Index(c.Topology.LLC, 1), c.DLBandwidth, c.Tick, c.Preempt, c.RRTimeslice, c.HRTickDL, c.RTPushIPI, setup.Machine.Costs.Switch, setup.Load.TimerSlack}
 	want := []any{"6.1-rt", uint64(7), 8, 4, int64(1 << 19), 1 * ms, sched.PreemptFull, 20, true, false, 3 * us, event.Time(0)}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("setup (-want +got):\n%s", diff)

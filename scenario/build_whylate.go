@@ -8,6 +8,7 @@ import (
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/scenario/rtapp"
+	"github.com/whylate/whylate/sched"
 )
 
 // Variant is a named list of changes of a scenario.
@@ -81,10 +82,9 @@ func (b *builder) topology(w *rtapp.Whylate) error {
 	if t.ThreadsPerCore > 1 {
 		b.note("threads of one core take nothing from each other here")
 	}
-	per := max(t.ThreadsPerCore, 1) * max(t.CoresPerLLC, 1)
-	b.plan.CPUsPerLLC = per
-	if n := per * max(t.LLCsPerNode, 1) * max(t.Nodes, 1); b.plan.CPUs == 0 {
-		b.plan.CPUs = n
+	b.plan.Topology = sched.UniformTopology(t.ThreadsPerCore, t.CoresPerLLC, t.LLCsPerNode, t.Nodes)
+	if b.plan.CPUs == 0 {
+		b.plan.CPUs = len(b.plan.Topology.Core)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/scenario/rtapp"
+	"github.com/whylate/whylate/sched"
 	"github.com/whylate/whylate/workload"
 )
 
@@ -17,9 +18,9 @@ type Plan struct {
 	Name   string
 	Kernel string // profile; "": DefaultKernel
 	CPUs   int    // 0: as many as the tasks name, at least one
-	// CPUsPerLLC is how many CPUs share their last-level cache; 0: all.
-	CPUsPerLLC int
-	Costs      Costs // of the machine's own work, unless UseCosts names a table
+	// Topology is how the CPUs share things.
+	Topology sched.Topology
+	Costs    Costs // of the machine's own work, unless UseCosts names a table
 	// IdleStates and Steals are those of the machine.
 	IdleStates []machine.IdleState
 	Steals     []machine.Steal
@@ -97,7 +98,7 @@ func (p *Plan) Setup() (*Setup, error) {
 	s := &Setup{Kernel: k, Load: &load, Limits: slices.Clone(p.Notes)}
 	s.Machine = machine.Config{Sched: k.config(cpus), Costs: costs.Machine, DLTimerEvents: true, Seed: load.Seed, Interrupts: k.interrupts(),
 		IdleStates: p.IdleStates, Steals: p.Steals, TickEvents: true}
-	s.Machine.Sched.CPUsPerLLC = p.CPUsPerLLC
+	s.Machine.Sched.Topology = p.Topology
 	f := k.facts()
 	load.ToldFirst, load.DrainsAtOnce = f.ExitToldFirst == kernel.Yes, f.ExitDrains == kernel.Yes
 	t := tuning{config: &s.Machine.Sched, machine: &s.Machine, load: &load, fair: s.Kernel.Profile.Fair(), rtRuntime: f.RTRuntime / 1000, rtPeriod: f.RTPeriod / 1000, rrTimesliceMS: 100,

@@ -99,8 +99,15 @@ func (t *tuning) serverFile(ns event.Time) string {
 func (s *Setup) cpu(n int) sysinfo.CPU {
 	cfg := &s.Machine.Sched
 	c := sysinfo.CPU{CPU: int32(n), Online: true, Core: int32(n), Capacity: 1024, NoHZFull: s.Machine.NoHZ == machine.NoHZFull}
-	if cfg.CPUsPerLLC > 0 {
-		c.LLC = int32(n / cfg.CPUsPerLLC)
+	t := &cfg.Topology
+	if n < len(t.Core) {
+		c.Core = int32(t.Core[n])
+	}
+	if n < len(t.LLC) {
+		c.LLC = int32(t.LLC[n])
+	}
+	if n < len(t.Node) {
+		c.Node = int32(t.Node[n])
 	}
 	if cfg.FairServerPeriod > 0 {
 		c.FairServer = &sysinfo.FairServer{RuntimeNS: int64(cfg.FairServerRuntime), PeriodNS: int64(cfg.FairServerPeriod)}

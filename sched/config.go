@@ -23,11 +23,14 @@ type Config struct {
 	// Lazy: fair tasks ask each other lazily to leave under full preemption or PREEMPT_RT
 	// too, as Debian's RT patch does; PreemptLazy implies it.
 	Lazy bool
-	// CPUsPerLLC is how many CPUs, in the order of their numbers, share their last-level
-	// cache; 0: all.
-	CPUsPerLLC int
 	// Topology is how the CPUs share things.
 	Topology Topology
+	// Isolated are CPUs without balancing: those of isolcpus= on the command line and of cpusets that
+	// are partitions of the kind isolated.
+	Isolated []event.CPU
+	// Partitions are sets of CPUs that balance among themselves only: cpusets that are partitions of
+	// the kind root. Those in no set are one more.
+	Partitions [][]event.CPU
 
 	// RRTimeslice is what a SCHED_RR task gets, in ticks; RR_TIMESLICE.
 	RRTimeslice int
@@ -112,11 +115,3 @@ const bwUnit int64 = 1 << 20
 
 // lazy reports whether fair tasks set TIF_NEED_RESCHED_LAZY.
 func (c *Config) lazy() bool { return c.Lazy || c.Preempt == PreemptLazy }
-
-// llc returns the number of the last-level cache of a CPU.
-func (c *Config) llc(cpu event.CPU) int {
-	if c.CPUsPerLLC <= 0 {
-		return 0
-	}
-	return int(cpu) / c.CPUsPerLLC
-}

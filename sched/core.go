@@ -143,7 +143,7 @@ func (p *Task) wakeFlags() flags {
 // ttwuQueueCond reports whether the wake should be finished by the target: it does not
 // share this CPU's cache, or it is idle; ttwu_queue_cond().
 func (s *Sched) ttwuQueueCond(from event.CPU, rq *RQ) bool {
-	if s.cfg.llc(from) != s.cfg.llc(rq.cpu) {
+	if !s.cpusShareCache(from, rq.cpu) {
 		return true
 	}
 	return from != rq.cpu && rq.nrRunning == 0

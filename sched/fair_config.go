@@ -95,6 +95,20 @@ type FairConfig struct {
 	// InitialUtilUnscaled: the guess of what a new task uses has its weight with more digits than that of the
 	// others, so that it mostly is half of what is left (before 6.10).
 	InitialUtilUnscaled bool
+	// BusyFactor is how many times less often a busy CPU balances; sd->busy_factor, 16 from 5.10 on,
+	// 32 before.
+	BusyFactor int64
+	// ImbalancePct is how much busier, in percent, a source has to be where no cache is shared;
+	// sd->imbalance_pct, 117 from 5.10 on, 125 before.
+	ImbalancePct int64
+	// PreferSiblingInLLC: tasks are spread over the cores of a cache, too, by the flag (from 4.14 on).
+	PreferSiblingInLLC bool
+	// GroupFlagsFollow: groups of a domain know that they are cores where the level between was
+	// removed (from 6.6 on).
+	GroupFlagsFollow bool
+	// DomainDIE: the level of a node is called DIE, not PKG (before 6.7).
+	DomainDIE bool
+
 	// PropagateGroupLoad and PropagateRunnableLoad are the two changes to 4.11 that were
 	// proposed in 2017; features propagate_group_load and propagate_runnable_load.
 	PropagateGroupLoad, PropagateRunnableLoad bool
@@ -154,6 +168,7 @@ func DefaultFair(cpus int) FairConfig {
 	f := FairScale(cpus)
 	return FairConfig{LaterMisfit: true, IdleEntities: true, LongSleepers: true, ExitMoves: true, Latency: 6_000_000 * f, MinGranularity: 750_000 * f, IdleMinGranularity: 750_000, WakeupGranularity: 1_000_000 * f,
 		BaseSlice: 750_000 * f, BandwidthSlice: 5_000_000, InitialUtilUnscaled: true,
+		BusyFactor: 16, ImbalancePct: 117, PreferSiblingInLLC: true, DomainDIE: true,
 		Features: FeaturesOf(GentleFairSleepers, StartDebit, LastBuddy, CacheHotBuddy, WakeupPreemption, AltPeriod, BaseSlice,
 			AttachAgeLoad, UtilEst, UtilEstFastup, WAIdle, WAWeight, WABias, SISUtil, NonTaskCapacity)}
 }

@@ -37,10 +37,12 @@ type RQ struct {
 
 	rd                 *rootDomain
 	sd                 *schedDomain // the lowest; nil: it does not balance
-	nextBalance        int64        // jiffies
-	cpuCapacity        int64        // what fair tasks may use of it, of 1024
-	avgIdle            event.Time   // how long it mostly idles
-	idleStamp          event.Time   // since when it idles, 0: it does not
+	top                topDomains
+	smt                cpuMask    // the threads of its core
+	nextBalance        int64      // jiffies
+	cpuCapacity        int64      // what fair tasks may use of it, of 1024
+	avgIdle            event.Time // how long it mostly idles
+	idleStamp          event.Time // since when it idles, 0: it does not
 	maxIdleBalanceCost event.Time
 	activeBalance      bool            // its stopper has a task to push
 	pushCPU            event.CPU       // to where
@@ -81,7 +83,6 @@ type Sched struct {
 	dlBW      int64       // dl_bw.total_bw: admitted bandwidth of all deadline tasks
 	serversBW int64       // what servers have of it
 	all       cpuMask     // the span of the root domain
-	llcs      []cpuMask   // the CPUs of each last-level cache
 	scratch   cpuMask
 	nearby    cpuMask
 
@@ -111,19 +112,15 @@ func New(cfg Config, host Host, names *event.Names) *Sched {
 	s.cpupri.init(n)
 	s.rto.init(n)
 	s.cpudl.init(n)
-	root := &rootDomain{span: s.all}
 	for c := range event.CPU(n) {
-		if l := cfg.llc(c); l == len(s.llcs) {
-			s.llcs = append(s.llcs, newMask(n))
-		}
-		s.llcs[cfg.llc(c)].set(c)
-		rq := &RQ{cpu: c, idle: s.newIdle(c, names), rd: root, cpuCapacity: capacityScale}
+		rq := &RQ{cpu: c, idle: s.newIdle(c, names)}
 		rq.curr = rq.idle
 		rq.dl.init(&s.cfg)
 		rq.cfs.init(rq, nil)
 		s.rqs = append(s.rqs, rq)
 		s.initFairServer(rq, names.Intern("fair_server"))
 	}
+	s.buildDomains()
 	s.dlBW, s.serversBW = cfg.ServersBW, cfg.ServersBW
 	s.initRTBandwidth()
 	return s

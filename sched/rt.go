@@ -162,18 +162,20 @@ func (s *Sched) findLowestRQ(from event.CPU, p *Task) event.CPU {
 }
 
 // closest returns the best CPU of scratch for p: the one that it was on, then the one that
-// asks, then one that shares its cache, then any.
+// asks, then one that is near it, domain by domain, then any.
 func (s *Sched) closest(from event.CPU, p *Task) event.CPU {
 	if s.scratch.has(p.cpu) {
 		return p.cpu
 	}
 	here := s.scratch.has(from)
-	if len(s.llcs) > 1 {
-		llc := s.llcs[s.cfg.llc(p.cpu)]
-		if here && llc.has(from) {
+	for sd := s.rqs[p.cpu].sd; sd != nil; sd = sd.parent {
+		if sd.flags&sdWakeAffine == 0 {
+			continue
+		}
+		if here && sd.span.has(from) {
 			return from
 		}
-		if s.nearby.and(s.scratch, llc) {
+		if s.nearby.and(s.scratch, sd.span) {
 			return s.anyDistribute(from, s.nearby)
 		}
 	}
