@@ -32,8 +32,9 @@ type BalanceQueue struct {
 	CPU            event.CPU
 	Load, Capacity int64
 	Running        int // fair tasks that want to run
-	// Runnable is the sum of what its tasks, at any depth of groups, weigh, as of now: what a
-	// metric that is up to date would say. It is for comparison; no kernel knows it.
+	// Runnable is the sum of what its tasks, at any depth of groups, weigh at the root, as of when its
+	// load was last brought up to date: what it would be if all that is below were known there. It is
+	// for comparison; no kernel knows it.
 	Runnable int64
 }
 
@@ -54,6 +55,12 @@ type BalancePass struct {
 	Queues  []BalanceQueue
 	// Source is the CPU that was chosen to take from, NoCPU if none was.
 	Source event.CPU
+	// Judged says that Better and Wrong are filled in, which only the rules of 4.11 do: Better is the
+	// CPU that the same rules would have chosen to take from if the load of each CPU were what its tasks
+	// weigh (Runnable of BalanceQueue), NoCPU if none, and Wrong that this is another one.
+	Judged bool
+	Better event.CPU
+	Wrong  bool
 	// Imbalance is how much should move, in Metric: load, util, task, misfit.
 	Imbalance int64
 	Metric    string

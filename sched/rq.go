@@ -100,6 +100,7 @@ type Sched struct {
 	decision Decision        // that it is shown
 
 	onBalance func(*BalancePass) // who wants to know of balancing; nil: nobody
+	queued    []int64            // of each CPU, what is queued weighs; only for onBalance
 
 	nextBlocked event.Time // when tickBlocked has something to do
 }
