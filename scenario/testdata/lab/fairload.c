@@ -1,9 +1,10 @@
 /* fairload: a load of fair tasks that is described by a file, so that a model can run the same.
- *   fairload FILE [STATES]   STATES: how often the scheduler's state is taken within the run (default 2)
+ *   fairload FILE [STATES [whole]]   STATES: how often the scheduler's state is taken within the run (default 2)
  *
  * FILE has a line for each of these; # begins a comment:
  *   seed N                      of all that is drawn (default 1)
  *   run MS                      how long the load is watched, from T0
+ *   turns N                     of the loop of 1 us of work (default 500)
  *   group PATH KEY=VALUE...     a cgroup, the outer ones first: weight=W idle=1 max=QUOTA/PERIOD burst=US
  *   task NAME START POLICY GROUP OPS   a process that begins its OPS at T0 + START us (may be drawn), in GROUP (/: the root;
  *                               auto: the root, in a session of its own, so in an autogroup)
@@ -15,6 +16,8 @@
  *   y        sched_yield          aPOLICY  another policy        cGROUP   into another group
  *   vN wN    post to, wait for semaphore N, by futexes
  *   fNAME    fork proc NAME       j        wait until all children have ended
+ *   kMASK    only these CPUs, hexadecimal; as the first op of a task from its beginning, before T0
+ *   xA,B...  become program A with arguments B..., which says nothing
  *   N*( )    N times what is inside, *( ) for ever; without ( at its end a task exits
  *
  * Draws: each task has its own x, at first seed*1000003 + its line among tasks and procs from 0, for its START, too; a forked one
@@ -27,7 +30,8 @@
  * it would run far ahead of the others, and does not. 3 s before T0 tracing_on is set and the state of the scheduler read;
  * at T0 all averages have decayed. At T0 + MS the state is read again, tracing_on cleared, and everything killed and
  * printed. This parent is SCHED_FIFO 1 and reads the state within the run as well; each time is marked in
- * the trace (state N begin, state N end). */
+ * the trace (state N begin, state N end). With a third argument tracing_on is set before anything is made, and nothing runs alone: then all
+ * of the tasks is in the trace. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -73,7 +77,8 @@ static struct shared {
 
 static int nlines;
 static unsigned long long seed = 1;
-static long run_ms = 1000;
+static long run_ms = 1000, turns = 500;
+static int whole;	/* the tasks' making is traced as well */
 static char state_text[MAXSTATES][STATE_BYTES];
 
 /* Of the process itself. */
@@ -102,7 +107,7 @@ static void until(long long at)
 
 static void work(long us)
 {
-	long n = us * 500;
+	long n = us * turns;
 	if (n > 0)
 		__asm__ volatile ("1: dec %0\n\tjnz 1b":"+r" (n));
 }
@@ -252,6 +257,24 @@ static void next_multiple(long us)
 	until(from + ((now(CLOCK_MONOTONIC) - from) / period + 1) * period);
 }
 
+static void only_on(const char *mask)
+{
+	unsigned long m = strtoul(mask, NULL, 16);
+	if (syscall(SYS_sched_setaffinity, 0, sizeof m, &m) < 0)
+		perror(mask);
+}
+
+static void become_program(const char *words)
+{
+	char *w[MAXWORDS] = { 0 }, *rest = strdup(words);
+	int quiet = open("/dev/null", O_RDWR);
+	for (int i = 0; i < MAXWORDS - 1 && (w[i] = strsep(&rest, ",")); i++) ;
+	dup2(quiet, 1);
+	dup2(quiet, 2);
+	execvp(w[0], w);
+	fail(w[0]);
+}
+
 static void op(const char *o)
 {
 	switch (*o) {
@@ -265,6 +288,8 @@ static void op(const char *o)
 	case 'w': take(&sh->sem[atoi(o + 1)]); break;
 	case 'f': fork_proc(o + 1); break;
 	case 'j': while (wait(NULL) > 0) ; break;
+	case 'k': only_on(o + 1); break;
+	case 'x': become_program(o + 1); break;
 	default: fail(o);
 	}
 }
@@ -317,6 +342,8 @@ static void read_file(const char *path)
 			seed = strtoull(rest, NULL, 10);
 		else if (!strcmp(what, "run"))
 			run_ms = atol(rest);
+		else if (!strcmp(what, "turns"))
+			turns = atol(rest);
 		else if (!strcmp(what, "group")) {
 			w[0] = strtok_r(rest, " ", &rest);
 			group(w[0], rest);
@@ -366,8 +393,11 @@ static void start_task(int i)
 	draws = lines[i].x;
 	join(lines[i].group);
 	become(lines[i].policy);
+	if (lines[i].nops && *lines[i].ops[0] == 'k')
+		only_on(lines[i].ops[0] + 1);
 	sh->told[i].ready = 1;
-	alone(i);
+	if (!whole)
+		alone(i);
 	until(sh->t0 + lines[i].start * 1000LL);
 	begin(i);
 }
@@ -394,6 +424,8 @@ int main(int c, char **v)
 	memset(state_text, 1, sizeof state_text);	/* no page faults later */
 	read_file(v[1]);
 	sh->t0 = (now(CLOCK_MONOTONIC) / 1000000000LL + 6) * 1000000000LL;
+	if ((whole = c > 3))
+		put("1", TRACING "/tracing_on");
 	for (int i = 0; i < nlines; i++)
 		if (lines[i].is_task)
 			start_task(i);

@@ -1,10 +1,10 @@
 #!/bin/bash
 # mkinitrd.sh KNAME: out/KNAME.cpio.gz with busybox, trace-cmd and src/{load,fairload,peltlog,sendback}, out/KNAME.vmlinux, in the folder LAB.
-# The kernel's package (linux-image-KNAME-unsigned) is unpacked in k/KNAME by dpkg -x.
+# PROGRAMS in the environment are put in as well. The kernel's package (linux-image-KNAME-unsigned) is unpacked in k/KNAME by dpkg -x.
 set -e
 cd "${LAB:?}"; n=$1; d=$PWD/k/$n; r=$PWD/root-$n; rm -rf $r; mkdir -p $r/{bin,sbin,usr/bin,proc,sys,dev,tmp,etc,root,var/tmp,b} out
 cp $(command -v busybox) $r/bin/busybox
-p=$(command -v trace-cmd); cp $p $r/usr/bin/; ldd $p | grep -oE '/[^ ]+' | while read l; do mkdir -p $r$(dirname $l); cp -Ln $l $r$l; done
+for b in trace-cmd $PROGRAMS; do p=$(command -v $b); cp $p $r/usr/bin/; ldd $p | grep -oE '/[^ ]+' | while read l; do mkdir -p $r$(dirname $l); cp -Ln $l $r$l; done; done
 cp src/{load,fairload,peltlog,sendback} $r/usr/bin/
 cat > $r/init <<'I'
 #!/bin/busybox sh
