@@ -45,17 +45,11 @@ type domainStats411 struct {
 // findBusiestGroup411 returns the group to take load from, and in env.imbalance how much; nil: the
 // domain is balanced; find_busiest_group(), 4.11.
 func (s *Sched) findBusiestGroup411(env *lbEnv) *schedGroup {
-	if env.pass != nil {
-		env.pass.Groups, env.pass.Queues = env.pass.Groups[:0], env.pass.Queues[:0]
-	}
+	env.tellNoGroups()
 	g, imbalance, why := s.busiestGroup411(env, nil)
 	env.imbalance, env.migration = imbalance, migrateLoad
 	if env.pass != nil {
-		env.pass.Metric, env.pass.Imbalance, env.pass.Busiest = "load", imbalance, env.pass.groupOf(g)
-		if g == nil {
-			env.pass.Why = why
-		}
-		s.judge411(env)
+		s.tellBusiest411(env, g, why)
 	}
 	return g
 }
@@ -89,13 +83,14 @@ func (s *Sched) busiestGroup411(env *lbEnv, loads []int64) (g *schedGroup, imbal
 // updateDomainStats411 is update_sd_lb_stats().
 func (s *Sched) updateDomainStats411(env *lbEnv, sds *domainStats411, loads []int64) {
 	preferSibling := env.sd.child != nil && env.sd.child.flags&sdPreferSibling != 0
+	overload := false
 	for g := env.sd.groups; ; {
 		var stats groupStats411
 		local := g.cpus.has(env.dst.cpu)
 		if local && (env.idle != cpuNewlyIdle || s.jiffies(s.host.Now()) >= g.capacity.nextUpdate) {
 			s.updateGroupCapacity(env.sd, env.dst.cpu)
 		}
-		s.updateGroupStats411(env, g, local, &stats, loads)
+		waits := s.updateGroupStats411(env, g, local, &stats, loads)
 		switch {
 		case local:
 			sds.local, sds.localStat = g, stats
@@ -113,18 +108,23 @@ func (s *Sched) updateDomainStats411(env *lbEnv, sds *domainStats411, loads []in
 		}
 		sds.totalLoad += stats.load
 		sds.totalCapacity += stats.capacity
-		if env.pass != nil && loads == nil {
-			env.pass.addGroup411(g, local, &stats)
+		overload = overload || waits
+		if loads == nil {
+			s.work.Searched += g.weight
+			env.tellGroup411(g, local, &stats)
 		}
 		if g = g.next; g == env.sd.groups {
-			return
+			break
 		}
+	}
+	if env.sd.parent == nil && loads == nil {
+		env.dst.rd.overload = overload
 	}
 }
 
-// updateGroupStats411 is update_sg_lb_stats(), without what NUMA balancing and the flag of an overloaded root
-// domain need.
-func (s *Sched) updateGroupStats411(env *lbEnv, g *schedGroup, local bool, stats *groupStats411, loads []int64) {
+// updateGroupStats411 looks at the CPUs of g, and reports whether a task waits on one of them;
+// update_sg_lb_stats(), without what NUMA balancing needs.
+func (s *Sched) updateGroupStats411(env *lbEnv, g *schedGroup, local bool, stats *groupStats411, loads []int64) (waits bool) {
 	idx := env.sd.loadIdx(env.idle)
 	for c := g.cpus.nextAnd(env.cpus, 0); c != event.NoCPU; c = g.cpus.nextAnd(env.cpus, c+1) {
 		rq := s.rqs[c]
@@ -136,6 +136,7 @@ func (s *Sched) updateGroupStats411(env *lbEnv, g *schedGroup, local bool, stats
 		stats.weighted += s.weightedLoadOf(c, loads)
 		stats.util += s.cpuUtil(c)
 		stats.running += rq.cfs.hNrRunning
+		waits = waits || rq.nrRunning > 1
 		if rq.nrRunning == 0 && s.idleCPU(c) {
 			stats.idle++
 		}
@@ -147,6 +148,7 @@ func (s *Sched) updateGroupStats411(env *lbEnv, g *schedGroup, local bool, stats
 	}
 	stats.noCapacity = stats.overloaded411(env.sd)
 	stats.classify411(g)
+	return waits
 }
 
 // hasCapacity411 is group_has_capacity(): there are fewer tasks than CPUs, or they leave a good part
@@ -186,10 +188,10 @@ func (sd *schedDomain) loadIdx(idle cpuIdleType) int {
 // findBusiestQueue411 returns the CPU of g with the most load per capacity, nil if there is none that
 // could give; find_busiest_queue(), 4.11.
 func (s *Sched) findBusiestQueue411(env *lbEnv, g *schedGroup) *RQ {
+	s.work.Searched += g.weight
 	rq := s.busiestQueue411(env, g, env.imbalance, nil)
 	if env.pass != nil {
-		s.queues411(env, g)
-		env.pass.choose411(rq)
+		s.tellQueue411(env, g, rq)
 	}
 	return rq
 }
@@ -201,7 +203,7 @@ func (s *Sched) busiestQueue411(env *lbEnv, g *schedGroup, imbalance int64, load
 	for c := g.cpus.nextAnd(env.cpus, 0); c != event.NoCPU; c = g.cpus.nextAnd(env.cpus, c+1) {
 		rq := s.rqs[c]
 		capacity, load := s.capacityOf(rq), s.weightedLoadOf(c, loads)
-		if rq.nrRunning == 1 && load > imbalance && !s.lowCapacity411(rq, env.sd) {
+		if rq.nrRunning == 1 && load > imbalance && !s.reducedCapacity(rq, env.sd) {
 			continue
 		}
 		if load*mostCapacity > most*capacity {
@@ -209,9 +211,4 @@ func (s *Sched) busiestQueue411(env *lbEnv, g *schedGroup, imbalance int64, load
 		}
 	}
 	return busiest
-}
-
-// lowCapacity411 is check_cpu_capacity(): other classes take a good part of the CPU.
-func (s *Sched) lowCapacity411(rq *RQ, sd *schedDomain) bool {
-	return s.capacityOf(rq)*sd.imbalancePct < s.capacityOrig(rq.cpu)*100
 }

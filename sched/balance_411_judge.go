@@ -34,25 +34,41 @@ func (s *Sched) targetLoadOf(c event.CPU, idx int, loads []int64) int64 {
 	return max(s.rqs[c].cpuLoad[idx-1], loads[c])
 }
 
-// judge411 fills in what the rule of env's pass would have chosen if the load of each CPU were the sum
-// of what the tasks queued there weigh (queuedLoad). It is called when the group is chosen; as long as no
-// queue is, the pass has chosen none.
-func (s *Sched) judge411(env *lbEnv) {
+// tellBusiest411 notes which group was chosen, why if none was, and what the same rules would have
+// chosen if the load of each CPU were the sum of what the tasks queued there weigh (queuedLoad).
+func (s *Sched) tellBusiest411(env *lbEnv, g *schedGroup, why string) {
+	p := env.pass
+	p.Metric, p.Imbalance = "load", env.imbalance
+	for at := env.sd.groups; g != nil; at = at.next {
+		if p.Busiest++; at == g {
+			break
+		}
+	}
+	if g == nil {
+		p.Why = why
+	}
 	if len(s.queued) < len(s.rqs) {
 		s.queued = make([]int64, len(s.rqs))
 	}
 	for c := env.sd.span.first(); c != event.NoCPU; c = env.sd.span.next(c + 1) {
 		s.queued[c] = s.queuedLoad(s.rqs[c])
 	}
-	p := env.pass
 	p.Judged, p.Better = true, event.NoCPU
-	if g, imbalance, _ := s.busiestGroup411(env, s.queued); g != nil {
-		if rq := s.busiestQueue411(env, g, imbalance, s.queued); rq != nil {
+	if better, imbalance, _ := s.busiestGroup411(env, s.queued); better != nil {
+		if rq := s.busiestQueue411(env, better, imbalance, s.queued); rq != nil {
 			p.Better = rq.cpu
 		}
 	}
-	p.Source = event.NoCPU
-	p.Wrong = p.Better != event.NoCPU
+	p.choose411(nil) // until a queue is chosen
+}
+
+// tellQueue411 notes what was compared of the queues of g, of which rq was chosen; nil: none.
+func (s *Sched) tellQueue411(env *lbEnv, g *schedGroup, rq *RQ) {
+	for c := g.cpus.nextAnd(env.cpus, 0); c != event.NoCPU; c = g.cpus.nextAnd(env.cpus, c+1) {
+		rq := s.rqs[c]
+		s.tellQueue(env, rq, rq.weightedCPULoad(), rq.cfs.hNrRunning)
+	}
+	env.pass.choose411(rq)
 }
 
 // choose411 notes the queue that the pass chose; nil: none.
@@ -61,41 +77,18 @@ func (p *BalancePass) choose411(rq *RQ) {
 	if rq != nil {
 		p.Source = rq.cpu
 	}
-	p.Wrong = p.Judged && p.Better != p.Source
+	p.Wrong = p.Better != p.Source
 }
 
-// addGroup411 tells of a group.
-func (p *BalancePass) addGroup411(g *schedGroup, local bool, stats *groupStats411) {
-	p.Groups = append(p.Groups, BalanceGroup{CPUs: g.cpus.list(), Local: local, Type: stats.kind.String(),
-		Load: stats.load, Capacity: stats.capacity, Util: stats.util, Running: stats.running, Idle: stats.idle})
-}
-
-// groupOf is the place of g in Groups, −1 if it is nil.
-func (p *BalancePass) groupOf(g *schedGroup) int {
-	for i := range p.Groups {
-		if g != nil && p.Groups[i].CPUs[0] == g.cpus.first() {
-			return i
-		}
+// tellGroup411 notes what was found out of g.
+func (env *lbEnv) tellGroup411(g *schedGroup, local bool, stats *groupStats411) {
+	if env.pass == nil {
+		return
 	}
-	return -1
-}
-
-// queues411 tells of the queues of g.
-func (s *Sched) queues411(env *lbEnv, g *schedGroup) {
-	for c := g.cpus.nextAnd(env.cpus, 0); c != event.NoCPU; c = g.cpus.nextAnd(env.cpus, c+1) {
-		rq := s.rqs[c]
-		env.pass.Queues = append(env.pass.Queues, BalanceQueue{CPU: c, Load: rq.weightedCPULoad(), Capacity: s.capacityOf(rq),
-			Running: rq.cfs.hNrRunning, Runnable: s.queuedLoad(rq)})
-	}
-}
-
-// list returns the CPUs of the set.
-func (m cpuMask) list() []event.CPU {
-	out := make([]event.CPU, 0, m.count())
-	for c := m.first(); c != event.NoCPU; c = m.next(c + 1) {
-		out = append(out, c)
-	}
-	return out
+	to := env.pass.addGroup(g)
+	to.Local, to.Type = local, stats.kind.String()
+	to.Load, to.Capacity, to.Util = stats.load, stats.capacity, stats.util
+	to.Running, to.Idle = stats.running, stats.idle
 }
 
 // queuedLoad is the sum of what all fair tasks that are queued on a CPU weigh as the root sees it: the load of

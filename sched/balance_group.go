@@ -9,7 +9,7 @@ package sched
 // env.sd to take from, with env.imbalance and env.migration saying how much; nil: it is balanced.
 func (s *Sched) findBusiestGroup(env *lbEnv) *schedGroup {
 	if s.cfg.Fair.LoadBalance411 {
-		return nil
+		return s.findBusiestGroup411(env)
 	}
 	var sds sdStats
 	s.updateSdStats(env, &sds)

@@ -6,7 +6,7 @@ import "github.com/whylate/whylate/event"
 // take from, by what should move; nil if none has anything.
 func (s *Sched) findBusiestQueue(env *lbEnv, g *schedGroup) *RQ {
 	if s.cfg.Fair.LoadBalance411 {
-		return nil
+		return s.findBusiestQueue411(env, g)
 	}
 	var busiest *RQ
 	most, mostCapacity := int64(0), int64(1)
