@@ -157,7 +157,7 @@ func (t *theory) recurring(x *workload.Task) (recurring, error) {
 		return r, errors.New("it has several phases")
 	}
 	for _, op := range x.Phases[0].Ops {
-		if op.Jitter > 0 {
+		if op.Jitter > 0 || op.Random {
 			return r, errors.New("its sleeps are random")
 		}
 		switch op.Kind {

@@ -213,6 +213,9 @@ func (m *Machine) pause(c event.CPU) {
 // goOn lets the current thread of c work, up to its next cond_resched() if it has some.
 func (m *Machine) goOn(c event.CPU, th *Thread) {
 	cp := &m.cpus[c]
+	if th.by > 0 {
+		th.remaining = min(th.remaining, max(th.by-m.now, 0))
+	}
 	length := th.remaining
 	if th.points > 0 {
 		if th.toPoint <= 0 {

@@ -237,7 +237,7 @@ func (l *Line) arrive() {
 	if l.arrived++; l.irq.Count == 0 || l.arrived < l.irq.Count {
 		distance := l.irq.Every
 		if l.irq.Random {
-			distance = max(1, exponential(l.random, distance))
+			distance = max(1, event.Time(l.random.Exponential(int64(distance))))
 		}
 		l.arrival += distance
 		l.arriveAt()

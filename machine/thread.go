@@ -51,6 +51,9 @@ type Step struct {
 	Point bool
 	// Hold: its mode goes on until the next step begins.
 	Hold bool
+	// By is when a StepRun is over at the latest, however little of it was done: who looks at the
+	// clock all the time notices as soon as it has the CPU. 0: only when all is done.
+	By event.Time
 }
 
 // Program says what a thread does. Next is asked when the step before is over, while the
@@ -77,6 +80,7 @@ type Thread struct {
 	begun     bool       // next is to be executed
 	next      Step       // the step that comes
 	remaining event.Time // of the current stretch of work
+	by        event.Time // when it is over at the latest; 0: only when it is done
 	since     event.Time // when it last went on
 	points    event.Time // distance of cond_resched() in it
 	toPoint   event.Time // work until the next one
@@ -164,7 +168,7 @@ func (m *Machine) execute(c event.CPU, th *Thread) {
 	switch s.Kind {
 	case StepRun:
 		th.mode, th.remaining, th.points, th.toPoint = s.Mode, max(s.NS, 0), 0, 0
-		th.endPoint, th.hold = s.Point, s.Hold
+		th.endPoint, th.hold, th.by = s.Point, s.Hold, s.By
 		if s.Mode == BHOff {
 			m.forbidSoftirqs(c, th)
 		}

@@ -153,6 +153,9 @@ func (l *Load) alter(t *Task, c *scenario.Change) error {
 	if t.Stopper {
 		return fmt.Errorf("%s is of the stop class, which cannot be changed", name)
 	}
+	if _, moves := c.CGroup(); moves {
+		return fmt.Errorf("the control group of a recorded task cannot be changed: that is %w; scenarios can have it changed", scenario.ErrNotModelled)
+	}
 	cpus := c.AllowedCPUs()
 	for _, cpu := range cpus {
 		if int(cpu) >= l.CPUs {

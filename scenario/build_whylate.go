@@ -39,6 +39,9 @@ func (b *builder) extend(w *rtapp.Whylate) error {
 	if err := b.topology(w); err != nil {
 		return err
 	}
+	if err := b.programs(w); err != nil {
+		return err
+	}
 	if err := b.hardware(w); err != nil {
 		return err
 	}

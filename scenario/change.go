@@ -102,7 +102,7 @@ func (p *Plan) changeTask(c *Change) error {
 	for _, i := range found {
 		alter(&p.Load.Tasks[i], c)
 	}
-	return nil
+	return p.moveTasks(c, found)
 }
 
 // alter applies the change to a task. What its phases set themselves is changed there too:
@@ -144,8 +144,8 @@ func alter(t *workload.Task, c *Change) {
 // scaleWork scales the work among ops for which its condition holds, asked in their order.
 func scaleWork(ops []workload.Op, by workload.Scale, when func(workload.Op) bool) {
 	for i := range ops {
-		if when(ops[i]) && (ops[i].Kind == workload.OpRun || ops[i].Kind == workload.OpRuntime) {
-			ops[i].NS = by.Of(ops[i].NS)
+		if when(ops[i]) && (ops[i].Kind == workload.OpRun || ops[i].Kind == workload.OpRuntime || ops[i].Kind == workload.OpSpin) {
+			ops[i].NS, ops[i].Jitter = by.Of(ops[i].NS), by.Of(ops[i].Jitter)
 		}
 	}
 }
@@ -236,7 +236,7 @@ func unheld(ops []workload.Op, mutex int) []workload.Op {
 		switch {
 		case op.Kind == workload.OpLock && op.Ref == mutex:
 			end = i + slices.IndexFunc(ops[i:], func(o workload.Op) bool { return o.Kind == workload.OpUnlock && o.Ref == mutex })
-		case i < end && (op.Kind == workload.OpRun || op.Kind == workload.OpRuntime):
+		case i < end && (op.Kind == workload.OpRun || op.Kind == workload.OpRuntime || op.Kind == workload.OpSpin):
 			moved = append(moved, op)
 			continue
 		}

@@ -108,3 +108,34 @@ func (p *Plan) changeCGroup(c *Change) error {
 	p.cgroup1 = p.cgroup1 || c.cgroup1()
 	return nil
 }
+
+// moveTasks puts tasks into the control group that the change names, for good.
+func (p *Plan) moveTasks(c *Change, tasks []int) error {
+	path, ok := c.CGroup()
+	if !ok {
+		return nil
+	}
+	to := 0
+	known := []string{"/"}
+	for i := range p.Load.Groups {
+		g := &p.Load.Groups[i]
+		if g.Auto {
+			continue
+		}
+		known = append(known, g.Path)
+		if g.Path == path {
+			to = i + 1
+		}
+	}
+	if to == 0 && path != "/" {
+		return nearest.Unknown("control group of the scenario", path, known)
+	}
+	for _, i := range tasks {
+		t := &p.Load.Tasks[i]
+		t.Group = to
+		for j := range t.Phases {
+			t.Phases[j].Group = 0 // or it would go back there
+		}
+	}
+	return nil
+}

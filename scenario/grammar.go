@@ -18,7 +18,7 @@ type ChangeKind uint8
 
 // The kinds of changes.
 const (
-	ChangeTask     ChangeKind = iota // task=PATTERN WORD…: policy, prio, nice, cpus, runtime, deadline, period, work, exit_normalize
+	ChangeTask     ChangeKind = iota // task=PATTERN WORD…: policy, prio, nice, cpus, runtime, deadline, period, work, exit_normalize, cgroup
 	ChangeIRQ                        // irq=PATTERN WORD…: of its thread: policy, prio, nice; cpus
 	ChangeSet                        // set NAME=VALUE…
 	ChangeKernel                     // kernel=PROFILE
@@ -53,7 +53,7 @@ var patterned = []struct {
 	of    string
 	words []string
 }{
-	{"task", ChangeTask, "task", []string{"policy", "prio", "nice", "slice_us", "cpus", "runtime", "deadline", "period", "work", "exit_normalize"}},
+	{"task", ChangeTask, "task", []string{"policy", "prio", "nice", "slice_us", "cpus", "runtime", "deadline", "period", "work", "exit_normalize", "cgroup"}},
 	{"irq", ChangeIRQ, "interrupt", []string{"policy", "prio", "nice", "cpus"}},
 	{"mutex", ChangeMutex, "mutex", []string{"pi", "held"}},
 	{"cgroup", ChangeCGroup, "cgroup", groupFiles},
@@ -65,6 +65,7 @@ var patterned = []struct {
 //	task=PATTERN policy=fifo|rr|other|batch|idle prio=N nice=N slice_us=µs cpus=0-3,5 work=×FACTOR
 //	task=PATTERN policy=deadline runtime=µs deadline=µs period=µs
 //	task=PATTERN exit_normalize=off|rt|all
+//	task=PATTERN cgroup=PATH
 //	irq=PATTERN policy=fifo|rr|other|batch|idle prio=N nice=N cpus=0-3,5
 //	mutex=PATTERN pi=on|off held=×FACTOR|outside
 //	arrivals=PATTERN delay=D later=N:D,N:D

@@ -37,6 +37,7 @@ func TestChangesAreReadAndPrinted(t *testing.T) {
 		{"cgroup=/web cpu.weight=300 cpu.max.burst=20000", scenario.Change{Kind: scenario.ChangeCGroup, Pattern: "/web", Values: []scenario.Value{{"cpu.weight", "300"}, {"cpu.max.burst", "20000"}}}, ""},
 		{"cgroup=/web/* cpu.idle=1", scenario.Change{Kind: scenario.ChangeCGroup, Pattern: "/web/*", Values: []scenario.Value{{"cpu.idle", "1"}}}, ""},
 		{"cgroup=/web cpu.weight.nice=-3", scenario.Change{Kind: scenario.ChangeCGroup, Pattern: "/web", Values: []scenario.Value{{"cpu.weight.nice", "-3"}}}, ""},
+		{"task=a cgroup=/web/db", scenario.Change{Pattern: "a", Values: []scenario.Value{{"cgroup", "/web/db"}}}, ""},
 		{"task=a slice_us=3000", scenario.Change{Pattern: "a", Values: []scenario.Value{{"slice_us", "3000"}}}, ""},
 		{`cgroup=/web cpu.max="50000 100000"`, scenario.Change{Kind: scenario.ChangeCGroup, Pattern: "/web", Values: []scenario.Value{{"cpu.max", "50000 100000"}}}, ""},
 		{"mutex=log pi=on held=×0.1", scenario.Change{Kind: scenario.ChangeMutex, Pattern: "log", Values: []scenario.Value{{"pi", "on"}, {"held", "×0.1"}}}, ""},
@@ -57,7 +58,7 @@ func TestChangesAreReadAndPrinted(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", " ", `""`, "task=", "task=a", "task=[ nice=1", "task=a nice", "task=a =1", "task=a nice=20", "task=a prio=0", "task=a pi=on", "task=a policy=realtime",
-		"task=a work=0.5", "task=a work=outside", "task=a exit_normalize=fair", "irq=a exit_normalize=rt", "task=a work=×-1", `task="a nice=1`, "irq=14", "irq=14 policy=deadline", "irq=14 policy=SCHED_Deadline", "irq=14 policy=sched_deadline", "irq=14 work=×2", "mutex=m", "mutex=m pi=yes", "mutex=m held=×",
+		"task=a work=0.5", "task=a cgroup=web", "irq=a cgroup=/web", "task=a work=outside", "task=a exit_normalize=fair", "irq=a exit_normalize=rt", "task=a work=×-1", `task="a nice=1`, "irq=14", "irq=14 policy=deadline", "irq=14 policy=SCHED_Deadline", "irq=14 policy=sched_deadline", "irq=14 work=×2", "mutex=m", "mutex=m pi=yes", "mutex=m held=×",
 		"cgroup=/web", "cgroup= cpu.max=max", "cgroup=/web cpu.max=1", `cgroup=/web cpu.max="50000 2000000"`, "cgroup=/web cpu.weight=0", "cgroup=/web cpu.weight=10001",
 		"cgroup=/web cpu.weight.nice=20", "cgroup=/web cpu.idle=2", "cgroup=/web cpu.max.burst=-1", "cgroup=/web cpu.wait=1", "task=a slice_us=99", "task=a slice_us=100001", "set", "set HZ", "set NOTHING=1", "set HZ=100 250", "kernel=none", "kernel", "cpus=0", "cpus=4 5", "exit_teardown", "remove", "remove a",
 		"remove task=", "remove task=a task=b", "remove irq=14", "remove task=[", "nothing=1"} {

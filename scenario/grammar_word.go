@@ -29,6 +29,10 @@ func checkWord(name, value string) error {
 		return nil
 	case "exit_normalize":
 		_, err = normalizeNamed(value)
+	case "cgroup":
+		if !strings.HasPrefix(value, "/") {
+			return fmt.Errorf("cgroup %q is no path such as /web; / is the root", value)
+		}
 	case "delay":
 		_, err = parseSpan(value)
 	case "later":
@@ -102,6 +106,10 @@ func (c *Change) ExitNormalize() (how workload.Normalize, ok bool) {
 	how, err := normalizeNamed(value)
 	return how, err == nil
 }
+
+// CGroup is the path of the group that the task is to be in, "/" the root; ok is false if the change
+// does not say.
+func (c *Change) CGroup() (path string, ok bool) { return c.value("cgroup") }
 
 // Held is the factor of what tasks do while they hold a mutex; ok is false if the change has
 // none.

@@ -17,6 +17,7 @@ type Template struct {
 	Name    string
 	Meaning string
 	Options string
+	lasts   string // the option that says how long it runs
 	build   func(*Plan, *options) error
 }
 
@@ -25,9 +26,11 @@ func Templates() []Template { return templates }
 
 var templates = []Template{
 	{"cyclictest", "threads that sleep to the points of a grid, as cyclictest of rt-tests 2.4",
-		"-t N threads (1), -p N priority (SCHED_OTHER without), -i µs interval (1000), -d µs distance (500), -a bind thread N to CPU N, -c work in µs (0), -D s duration (1)", cyclictest},
+		"-t N threads (1), -p N priority (SCHED_OTHER without), -i µs interval (1000), -d µs distance (500), -a bind thread N to CPU N, -c work in µs (0), -D s duration (1)", "D", cyclictest},
 	{"schbench", "message threads that wake all their workers at once, as schbench of 2017",
-		"-m N message threads (2), -t N workers of each (16), -s µs sleep (10000), -c µs spin (15000), -r s duration (30)", schbench},
+		"-m N message threads (2), -t N workers of each (16), -s µs sleep (10000), -c µs spin (15000), -r s duration (30)", "r", schbench},
+	{"daemons", "ordinary tasks that compute for a while and sleep for a while, each at random and on its own",
+		"-n N tasks (16), -c µs computing on average (1250), from a tenth of that to 1.9 times, -s µs sleep on average (11250), exponential, -r s duration (30)", "r", daemons},
 }
 
 // FromTemplate returns the plan of a template with the options of its program.
@@ -156,15 +159,11 @@ func (o *options) flag(name string) bool {
 	return false
 }
 
-// spinPiece is how finely a spinning worker looks at the clock. A real one looks all the
-// time; what this is coarser is the most by which a preempted one spins too long.
-const spinPiece event.Time = 50_000
-
-// schbench is the program of 2017, before it had requests with work between two sleeps. A
-// message thread sleeps for a while plus up to a quarter more, then wakes all workers in its
-// queue, one after the other; a worker spins by the clock, run or not, and queues itself
-// again. The program counts from one stamp before the first wake; a wait begins with the
-// worker's own, so the last of many workers is a little earlier here.
+// schbench is the program of 2016 to 2019, as of its commit 3d16b23, before it had requests with work
+// between two sleeps. A message thread waits until the first of its workers has queued itself, sleeps for
+// a while plus up to a quarter more, and wakes all that are in its queue by then, one after the other, the last who
+// came first. A worker spins by the clock, run or not, and queues itself again. Its latency counts from
+// one stamp that the message thread takes before the first wake; in Round it is the WakeupLatency.
 func schbench(p *Plan, o *options) error {
 	messages, workers, sleep, spin, seconds := int64(2), int64(16), int64(10_000), int64(15_000), int64(30)
 	if err := o.numbers(wanted{"m", &messages, 1, 1000}, wanted{"t", &workers, 1, 10_000}, wanted{"s", &sleep, 0, longest},
@@ -174,12 +173,30 @@ func schbench(p *Plan, o *options) error {
 	p.CPUs = 32
 	p.Load.Queues = int(messages)
 	p.Load.Duration = event.Time(seconds) * 1_000_000_000
+	// rand_r() modulo a quarter never gives the quarter itself.
+	jitter := event.Time(max(sleep/4-1, 0)) * 1000
 	for i := range int(messages) {
-		msg := []workload.Op{{Kind: workload.OpSleep, NS: event.Time(sleep) * 1000, Jitter: event.Time(sleep) * 250}, {Kind: workload.OpRelease, Ref: i}}
-		work := []workload.Op{{Kind: workload.OpEnqueue, Ref: i}, {Kind: workload.OpRuntime, NS: event.Time(spin) * 1000, Piece: spinPiece, Mode: machine.User}}
+		msg := []workload.Op{{Kind: workload.OpRelease, Ref: i}, {Kind: workload.OpAwait, Ref: i}, {Kind: workload.OpSleep, NS: event.Time(sleep) * 1000, Jitter: jitter}}
+		work := []workload.Op{{Kind: workload.OpSpin, NS: event.Time(spin) * 1000, Mode: machine.User}, {Kind: workload.OpEnqueue, Ref: i}}
 		p.Load.Tasks = append(p.Load.Tasks,
 			workload.Task{Name: fmt.Sprintf("message-%d", i), Comm: "schbench", Instances: 1, Loop: -1, Attr: &sched.Attr{}, Phases: []workload.Phase{{Loop: 1, Ops: msg}}},
 			workload.Task{Name: fmt.Sprintf("worker-%d", i), Comm: "schbench", Instances: int(workers), Loop: -1, Attr: &sched.Attr{}, Phases: []workload.Phase{{Loop: 1, Ops: work}}})
 	}
+	return nil
+}
+
+// daemons is what else is on a machine that is mostly idle: tasks that have nothing to do with each
+// other. Arrivals of that kind come at any time, also several at once, so their sleeps are
+// exponential; one piece of work is from a tenth to nearly twice the average.
+func daemons(p *Plan, o *options) error {
+	tasks, work, sleep, seconds := int64(16), int64(1250), int64(11_250), int64(30)
+	if err := o.numbers(wanted{"n", &tasks, 1, 100_000}, wanted{"c", &work, 1, longest}, wanted{"s", &sleep, 1, longest}, wanted{"r", &seconds, 1, 1 << 20}); err != nil {
+		return err
+	}
+	p.CPUs = 1
+	p.Load.Duration = event.Time(seconds) * 1_000_000_000
+	ops := []workload.Op{{Kind: workload.OpSleep, NS: event.Time(sleep) * 1000, Random: true},
+		{Kind: workload.OpRun, NS: event.Time(work) * 100, Jitter: event.Time(work) * 1800}}
+	p.Load.Tasks = append(p.Load.Tasks, workload.Task{Name: "daemon", Comm: "daemon", Instances: int(tasks), Loop: -1, Attr: &sched.Attr{}, Phases: []workload.Phase{{Loop: 1, Ops: ops}}})
 	return nil
 }

@@ -122,7 +122,7 @@ func (r *Run) leave(p *thread) {
 		r.sems[i].waiters = remove(r.sems[i].waiters, p)
 	}
 	for i := range r.queues {
-		r.queues[i].waiters = remove(r.queues[i].waiters, p)
+		r.queues[i].waiters, r.queues[i].keepers = remove(r.queues[i].waiters, p), remove(r.queues[i].keepers, p)
 	}
 	if slices.Contains(r.start.waiters, p) {
 		r.start.waiters = remove(r.start.waiters, p)

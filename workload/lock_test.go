@@ -275,13 +275,53 @@ func TestVerdictsEndTheProcess(t *testing.T) {
 }
 
 // TestQueuesReleaseAllThatWait, as a message thread wakes its workers: one after the
-// other, and each goes at once where it may.
+// other, the last who came first, and each goes at once where it may.
 func TestQueuesReleaseAllThatWait(t *testing.T) {
 	worker := func(n string) workload.Task { return task(n, 10, op(workload.OpEnqueue), runFor(2*ms)) }
 	r := play(t, 1, 19*ms, &workload.Spec{Duration: -1, Queues: 1, Tasks: []workload.Task{
 		task("msg", 20, sleep(10*ms), op(workload.OpRelease)), worker("x"), worker("y"),
 	}})
 	r.wantRan(t, `0 idle
-		10000 y-2
-		12000 x-1`)
+		10000 x-1
+		12000 y-2`)
+}
+
+// TestSchbenchLoop: the keeper sleeps only once somebody has queued itself, however long that takes;
+// a latency counts from the keeper's stamp before its first wake.
+func TestSchbenchLoop(t *testing.T) {
+	worker := task("w", 10, workload.Op{Kind: workload.OpSpin, NS: 5 * ms}, op(workload.OpEnqueue))
+	worker.Instances, worker.Delay = 2, 1*ms // the keeper begins in front of them
+	r := play(t, 1, 20*ms, &workload.Spec{Duration: -1, Queues: 1, Tasks: []workload.Task{
+		task("msg", 20, op(workload.OpRelease), op(workload.OpAwait), sleep(3*ms)), worker,
+	}})
+	// one is in the queue at 6 ms, the keeper wakes and sleeps until 9; the other has the CPU until 11, so the
+	// first is 2 ms late. The second is queued at 11, which ends the keeper's second wait, and released at 14.
+	r.wantRan(t, `0 idle
+		1000 w-2
+		6000 w-1
+		11000 w-2
+		16000 w-1`)
+	var got []event.Time
+	for _, l := range r.loops {
+		if l.Thread > 0 {
+			got = append(got, l.End/us, l.WakeupLatency/us)
+		}
+	}
+	if d := cmp.Diff([]event.Time{11000, 2000, 16000, 2000}, got); d != "" {
+		t.Errorf("ends and latencies of rounds (-want +got):%s", d)
+	}
+}
+
+// TestSpinEndsByTheClock: whoever had the CPU meanwhile; a task that comes back too late notices as soon
+// as it looks.
+func TestSpinEndsByTheClock(t *testing.T) {
+	for _, c := range []struct{ at, length, end event.Time }{{2 * ms, 2 * ms, 5 * ms}, {2 * ms, 7 * ms, 9 * ms}, {6 * ms, ms, 5 * ms}} {
+		r := play(t, 1, 19*ms, &workload.Spec{Duration: -1, Tasks: []workload.Task{
+			once("spin", 10, workload.Op{Kind: workload.OpSpin, NS: 5 * ms}), once("hi", 20, sleep(c.at), runFor(c.length))}})
+		for _, l := range r.loops {
+			if l.Thread == 0 && l.End != c.end {
+				t.Errorf("taken away from %d for %d: the spin ends at %d, want %d", c.at, c.length, l.End, c.end)
+			}
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"github.com/whylate/whylate/engine"
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/sched"
@@ -20,11 +21,15 @@ func (p *thread) do(op *Op) (step machine.Step, over bool) {
 		return gone, false
 	}
 	switch op.Kind {
-	case OpRun, OpRuntime:
+	case OpRun, OpRuntime, OpSpin:
 		return p.work(op)
 	case OpSleep:
 		p.jobDone()
-		at := r.m.Now() + op.NS + p.later()
+		length := op.NS
+		if op.Random {
+			length = event.Time(p.draws().Exponential(int64(length)))
+		}
+		at := r.m.Now() + length + p.later()
 		if op.Jitter > 0 {
 			at += p.jitter(op.Jitter)
 		}
@@ -77,10 +82,15 @@ func (p *thread) yield() (machine.Step, bool) {
 // jitter is a random time in [0, most], of the thread's own stream: another thread that
 // draws more or less often changes nothing here.
 func (p *thread) jitter(most event.Time) event.Time {
+	return event.Time(p.draws().Between(0, int64(most)))
+}
+
+// draws is the thread's own stream of random numbers.
+func (p *thread) draws() *engine.Stream {
 	if p.random == nil {
 		p.random = p.run.stream(p.index)
 	}
-	return event.Time(p.random.Between(0, int64(most)))
+	return p.random
 }
 
 // sleepUntil sleeps until at, later by the timer slack where the kernel applies it. A real

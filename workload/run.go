@@ -195,7 +195,7 @@ func (s *Spec) checkOp(t *Task, op *Op) error {
 			return fmt.Errorf("fork %d is more than the %d of the load", op.Site, s.Forks)
 		}
 		n = len(s.Tasks)
-	case OpEnqueue, OpRelease:
+	case OpEnqueue, OpRelease, OpAwait:
 		n = s.Queues
 	case OpIO:
 		if op.Bytes <= 0 {

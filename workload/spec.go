@@ -123,9 +123,10 @@ type OpKind uint8
 
 // The operations. Ref is the index of the resource.
 const (
-	OpRun       OpKind = iota // NS of work in Mode
+	OpRun       OpKind = iota // NS of work in Mode, plus up to Jitter more
 	OpRuntime                 // work in pieces of Piece until NS have passed, run or not
-	OpSleep                   // for NS, plus up to Jitter more
+	OpSpin                    // work, looking at the clock all the time, until NS have passed, run or not
+	OpSleep                   // for NS, plus up to Jitter more; with Random for NS on average
 	OpTimer                   // until the next multiple of NS of shared timer Ref
 	OpUnique                  // the same with timer Ref of the thread itself
 	OpLock                    // mutex Ref
@@ -141,8 +142,9 @@ const (
 	OpSemWait                 // semaphore Ref
 	OpYield                   // sched_yield
 	OpFork                    // a thread of task Ref; Site numbers the operation among all forks
-	OpEnqueue                 // wait in queue Ref until it is released
-	OpRelease                 // wake all that are in queue Ref, one after the other
+	OpEnqueue                 // join queue Ref in front of the others, tell who awaits it, and wait until it is released
+	OpRelease                 // wake all that are in queue Ref, one after the other, the last who came first
+	OpAwait                   // wait until somebody has joined queue Ref since it was released last
 	OpIO                      // a request of Bytes to device Ref, until it is done
 )
 
@@ -161,6 +163,7 @@ type Op struct {
 	Kind   OpKind
 	NS     event.Time
 	Jitter event.Time
+	Random bool // lengths are exponential: independent arrivals
 	Ref    int
 	Mutex  int
 	Site   int
@@ -180,7 +183,8 @@ type Loop struct {
 	End    event.Time
 	Run    event.Time // length of the run and runtime operations, with all interruptions
 	Slack  event.Time // of the last timer, or the sum
-	// WakeupLatency is the sum over timers, 0 after a missed one; wu_lat.
+	// WakeupLatency is the sum over timers, 0 after a missed one; wu_lat. Of a queue it is from when
+	// its release began, for whomever it woke before, to when the task runs.
 	WakeupLatency event.Time
 	CRun, CPeriod event.Time // as configured: c_duration, c_period
 }

@@ -71,7 +71,7 @@ func (p *thread) holding(step machine.Step) machine.Step {
 // "scheduling while atomic" then, on PREEMPT_RT too where it does not sleep for a lock.
 func (p *thread) mayNotSleep(op *Op) bool {
 	switch op.Kind {
-	case OpRun, OpRuntime, OpSignal, OpBroadcast, OpSemPost, OpRelease:
+	case OpRun, OpRuntime, OpSpin, OpSignal, OpBroadcast, OpSemPost, OpRelease:
 		return false
 	case OpLock, OpUnlock:
 		if p.run.mutexes[op.Ref].spin {

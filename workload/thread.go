@@ -87,9 +87,10 @@ type thread struct {
 	own      sched.Attr // without ceilings, where there are some
 	deadline event.Time // the deadline with which it came into a queue
 	key      event.Prio
-	order    uint64    // arrival in a queue
-	batch    []*thread // OpRelease: who has yet to be woken
-	over     bool      // past its last operation
+	order    uint64     // arrival in a queue
+	batch    []*thread  // OpRelease: who has yet to be woken
+	stamp    event.Time // when the release began that woke it
+	over     bool       // past its last operation
 
 	// Its work.
 	left    event.Time // of the current piece

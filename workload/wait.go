@@ -24,9 +24,6 @@ type semaphore struct {
 	waiters []*thread
 }
 
-// queue holds threads that wait for their release, in the order of their arrival.
-type queue struct{ waiters []*thread }
-
 // wait does the operations in which threads wait for others.
 func (p *thread) wait(op *Op) (machine.Step, bool) {
 	r := p.run
@@ -53,30 +50,13 @@ func (p *thread) wait(op *Op) (machine.Step, bool) {
 	case OpSemWait:
 		return p.semWait(&r.sems[op.Ref])
 	case OpEnqueue:
-		if p.visit > 0 && p.woken {
-			return proceed, true
-		}
-		q := &r.queues[op.Ref]
-		if p.visit == 0 {
-			p.woken = false
-			q.waiters = append(q.waiters, p)
-		}
-		return p.sleepIn()
+		return p.enqueueIn(&r.queues[op.Ref])
 	case OpRelease:
 		return p.releaseQueue(&r.queues[op.Ref])
+	case OpAwait:
+		return p.await(&r.queues[op.Ref])
 	}
 	return proceed, true
-}
-
-// releaseQueue wakes all that are in q now, one after the other, as a program's own loop
-// does it.
-func (p *thread) releaseQueue(q *queue) (machine.Step, bool) {
-	// Who queues again meanwhile is not meant: the list was taken before the first wake.
-	if p.visit == 0 {
-		p.batch, q.waiters = q.waiters, p.batch[:0]
-	}
-	p.batch = p.wakeFirst(p.batch)
-	return proceed, len(p.batch) == 0
 }
 
 // sleepIn blocks in a futex at a point at which a cancel ends the thread.

@@ -14,8 +14,8 @@ type Section struct {
 // Span is a length in ns from Min to Max, each as likely.
 type Span struct{ Min, Max event.Time }
 
-// work is rt-app's run, an amount of work, and runtime, a length of time. Both log how long
-// they took by the clock, with all that came between.
+// work is rt-app's run, an amount of work, and runtime, a length of time, and a spin that looks at
+// the clock all the time. All log how long they took by the clock, with all that came between.
 func (p *thread) work(op *Op) (machine.Step, bool) {
 	now := p.run.m.Now()
 	switch {
@@ -23,7 +23,7 @@ func (p *thread) work(op *Op) (machine.Step, bool) {
 		p.began = now
 		p.loop.CRun += op.NS
 		p.left = p.piece(op)
-	case p.left > 0 || p.due != nil:
+	case p.due != nil, p.left > 0 && (op.Kind != OpSpin || now-p.began < op.NS):
 	case op.Kind == OpRun || now-p.began >= op.NS:
 		p.loop.Run += now - p.began
 		p.quiet = true
@@ -31,7 +31,12 @@ func (p *thread) work(op *Op) (machine.Step, bool) {
 	default:
 		p.left = p.piece(op)
 	}
-	return p.stretch(op.Mode), false
+	inKernel := p.due != nil
+	step := p.stretch(op.Mode)
+	if op.Kind == OpSpin && !inKernel {
+		step.By = p.began + op.NS
+	}
+	return step, false
 }
 
 // piece is the work of an operation between two looks at the clock. Its cost and its work
@@ -39,7 +44,13 @@ func (p *thread) work(op *Op) (machine.Step, bool) {
 func (p *thread) piece(op *Op) event.Time {
 	switch {
 	case op.Kind == OpRun:
-		return op.NS + p.run.spec.OpCost
+		ns := op.NS + p.run.spec.OpCost
+		if op.Jitter > 0 {
+			ns += p.jitter(op.Jitter)
+		}
+		return ns
+	case op.Kind == OpSpin:
+		return p.began + op.NS - p.run.m.Now()
 	case op.Piece > 0:
 		// The clock is only looked at between pieces, whoever ran meanwhile.
 		return op.Piece

@@ -54,7 +54,7 @@ func (n *notes) read(tree *value, at *place, o Options) *File {
 	if v := m.take("whylate"); v != nil {
 		f.Whylate = n.whylate(v, at.member("whylate"), o)
 	}
-	f.Tasks = n.tasks(m, &f.Global)
+	f.Tasks = n.tasks(m, f)
 	n.check(f)
 	m.take("$schema") // names the JSON Schema of this file, for editors
 	m.ignored()

@@ -115,7 +115,7 @@ func TestParserTakesOnlyWhatTheSchemaDeclares(t *testing.T) {
 	objects := map[string]string{ // how an object of each kind stands inside "whylate"
 		"whylate": `%`, "topology": `"topology":{%}`, "idle_state": `"idle_states":{"x":{%}}`, "cgroup": `"cgroups":{"/x":{%}}`, "autogroup": `"autogroups":{"x":{%}}`,
 		"irq": `"irqs":{"x":{%}}`, "steal": `"steal":{"x":{%}}`, "device": `"devices":{"x":{%}}`, "task": `"tasks":{"a":{%}}`,
-		"kernel_section": `"tasks":{"a":{"kernel_sections":[{%}]}}`, "lock": `"locks":{"m":{%}}`, "exit": `"tasks":{"a":{"exit":{%}}}`,
+		"kernel_section": `"tasks":{"a":{"kernel_sections":[{%}]}}`, "lock": `"locks":{"m":{%}}`, "program": `"programs":{"x":{%}}`, "exit": `"tasks":{"a":{"exit":{%}}}`,
 	}
 	for name, def := range root["$defs"].(node) {
 		properties, ok := def.(node)["properties"].(node)

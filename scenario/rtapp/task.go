@@ -9,7 +9,7 @@ const mostThreads = 1 << 16
 var taskOnly = []string{"instance", "delay", "phases", "period", "deadline"}
 
 // tasks reads the object "tasks". rt-app dies of one that is no object.
-func (n *notes) tasks(root *members, g *Global) []Task {
+func (n *notes) tasks(root *members, f *File) []Task {
 	v, at := root.take("tasks"), root.at.member("tasks")
 	if v == nil {
 		n.errorf(root.off, at, `the file has no "tasks"`)
@@ -19,7 +19,7 @@ func (n *notes) tasks(root *members, g *Global) []Task {
 		root.wrongType(v, "tasks", "an object")
 		return nil
 	}
-	if len(v.list) == 0 {
+	if len(v.list) == 0 && (f.Whylate == nil || len(f.Whylate.Programs) == 0) {
 		n.warnf(v.off, at, "no task: rt-app ends at once")
 	}
 	var list []Task
@@ -27,7 +27,7 @@ func (n *notes) tasks(root *members, g *Global) []Task {
 	// before it.
 	first := 0
 	for i := range v.list {
-		t := n.task(&v.list[i], at.member(v.list[i].key), g)
+		t := n.task(&v.list[i], at.member(v.list[i].key), &f.Global)
 		t.First = first
 		if first += t.Instances; first > mostThreads {
 			n.errorf(v.list[i].off, at.member(t.Name), "more than %d threads up to here", mostThreads)

@@ -32,6 +32,7 @@ type Whylate struct {
 	Devices    []Device
 	Locks      []LockExtra
 	Tasks      []TaskExtra
+	Programs   []Program
 	// Changes are always made, before those of a variant; in the grammar of --change.
 	Changes  []string
 	Variants []Variant
@@ -186,6 +187,16 @@ type TaskExtra struct {
 	MLockAll               *bool
 	KernelSections         []KernelSection
 	Exit                   *Exit
+}
+
+// Program is a program that the model has a load for, beside the tasks of rt-app: what it does is
+// no list of events.
+type Program struct {
+	Name string // that of its tasks begins so
+	Pos  Pos
+	Run  string // its name and options, as on a command line
+	// CGroup is the group of all its tasks; "": the root.
+	CGroup string
 }
 
 // KernelSection is time in the kernel that a task spends while it runs.

@@ -51,6 +51,13 @@ func (n *notes) whylate(v *value, at *place, o Options) *Whylate {
 	s.each("devices", func(name string, pos Pos, s strict) { w.Devices = append(w.Devices, readDevice(name, pos, s)) })
 	s.each("locks", func(name string, pos Pos, s strict) { w.Locks = append(w.Locks, readLock(name, pos, s)) })
 	s.each("tasks", func(name string, pos Pos, s strict) { w.Tasks = append(w.Tasks, readExtra(name, pos, s)) })
+	s.each("programs", func(name string, pos Pos, s strict) {
+		p := Program{Name: name, Pos: pos, Run: s.name("run"), CGroup: s.name("cgroup")}
+		if p.Run == "" {
+			s.n.errorf(s.off, s.at, `needs a "run", like "schbench -m 2 -t 16"`)
+		}
+		w.Programs = append(w.Programs, p)
+	})
 	if v := s.take("changes"); v != nil {
 		w.Changes = n.changes(v, at.member("changes"))
 	}

@@ -177,6 +177,12 @@ func (n *notes) checkExtras(f *File) {
 			n.errorAt(t.Pos, at.member("cgroup"), `no group %s in "cgroups"%s`, quoted(t.CGroup), n.suggestion(t.CGroup, groups.list))
 		}
 	}
+	for i := range w.Programs {
+		p := &w.Programs[i]
+		if p.CGroup != "" && !groups.set[p.CGroup] {
+			n.errorAt(p.Pos, root.member("programs").member(p.Name).member("cgroup"), `no group %s in "cgroups"%s`, quoted(p.CGroup), n.suggestion(p.CGroup, groups.list))
+		}
+	}
 	for i := range w.Devices {
 		d := &w.Devices[i]
 		if d.IRQ != "" && !irqs.set[d.IRQ] {

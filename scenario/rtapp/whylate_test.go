@@ -295,6 +295,7 @@ func TestWholeWhylate(t *testing.T) {
 			{Name: "dl", MMPages: 16384},
 			{Name: "child", Autogroup: "desk"},
 		},
+		Programs: []Program{{Name: "bench", Run: "schbench -m 2 -t 16", CGroup: "/web"}},
 		Changes:  []string{"cpus=4"},
 		Variants: []Variant{{Name: "A", Changes: []string{"set exit_normalize=rt"}}, {Name: "fast", Changes: []string{"set HZ=1000", "task=ctl policy=fifo prio=91"}}},
 	}
