@@ -66,6 +66,7 @@ var changeRows = []changeRow{
 	{"task=NAME policy=deadline runtime=µs deadline=µs period=µs", "SCHED_DEADLINE"},
 	{"task=NAME cpus=0-3,5", "the CPUs that they may use"},
 	{"task=NAME work=×0.5", "how much they have to do"},
+	{"task=NAME cgroup=PATH", "the control group that they are in, / the root; scenarios only"},
 	{"task=NAME exit_normalize=off|rt|all", "what they become before they exit"},
 	{"remove task=NAME", "they are not there; whom they woke is woken all the same"},
 	{"irq=NAME policy=other prio=N cpus=0-3", "the thread of an interrupt, or where the interrupt goes"},
