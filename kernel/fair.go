@@ -82,6 +82,11 @@ type Fair struct {
 	GroupFlagsFollow bool
 	// DomainDIE: the level PKG is called DIE, before 6.7.
 	DomainDIE bool
+	// How a pass of the balancer goes, likewise.
+	BalanceIdleCores    bool // from 6.6 on
+	MisfitKeepsInterval bool // from 6.10 on
+	DelayedStay         bool // from 6.14 on
+	PerCPUKthreadsStay  bool // from 5.12 on
 	// On are the features that are on, Off those that the kernel has and that are off; only
 	// those of the fair class, by their names in sched/features.
 	On, Off []string
@@ -118,12 +123,12 @@ var (
 	fair34 = cfs(Fair{BusyFactor: 32, ImbalancePct: 125, DomainDIE: true, InitialUtilUnscaled: true, PickClearsBuddies: true, WeightsToZero: true, QuotaSlicesExpire: true, QuotaEmptyThrottled: true, PELT411: true, LoadBalance411: true, SMTGain: 1178, On: []string{"GENTLE_FAIR_SLEEPERS", "START_DEBIT", "LAST_BUDDY", "CACHE_HOT_BUDDY",
 		"WAKEUP_PREEMPTION", "LB_BIAS"}, Off: alwaysOff})
 	fair411 = cfs(Fair{BusyFactor: 32, ImbalancePct: 125, DomainDIE: true, InitialUtilUnscaled: true, MinVruntimeOnSave: true, ExitMoves: true, PickClearsBuddies: true, WeightsToZero: true, QuotaEmptyThrottled: true, PELT411: true, LoadBalance411: true, SMTGain: 1178, On: all(cfsOn, []string{"LB_BIAS"}), Off: all(alwaysOff, []string{"SIS_AVG_CPU"})})
-	fair61  = cfs(Fair{BusyFactor: 16, ImbalancePct: 117, PreferSiblingInLLC: true, DomainDIE: true, LaterMisfit: true, QuotaEmptyThrottled: true, InitialUtilUnscaled: true, LongSleepers: true, ExitMoves: true, IdleMinGranularity: 750_000, QuotaBurst: true, IdleGroups: true,
+	fair61  = cfs(Fair{PerCPUKthreadsStay: true, BusyFactor: 16, ImbalancePct: 117, PreferSiblingInLLC: true, DomainDIE: true, LaterMisfit: true, QuotaEmptyThrottled: true, InitialUtilUnscaled: true, LongSleepers: true, ExitMoves: true, IdleMinGranularity: 750_000, QuotaBurst: true, IdleGroups: true,
 		On: all(cfsOn, affineOn, []string{"UTIL_EST_FASTUP", "SIS_UTIL", "NI_RANDOM", "ALT_PERIOD", "BASE_SLICE"}), Off: all(alwaysOff, []string{"SIS_PROP"})})
-	fair66  = Fair{BusyFactor: 16, ImbalancePct: 117, PreferSiblingInLLC: true, GroupFlagsFollow: true, DomainDIE: true, EEVDF: true, LaterMisfit: true, SiblingsByCores: true, SMTBalance: true, PreferSiblingBusiest: true, BusiestByRunnable: true, QuotaKeepsTick: true, InitialUtilUnscaled: true, BaseSlice: 750_000, ReweightDeadline: true, InitialAtFork: true, QuotaTimersInterleave: true, QuotaBurst: true, IdleGroups: true, On: all(eevdfOn, affineOn, []string{"UTIL_EST_FASTUP"}), Off: alwaysOff}
-	fair612 = Fair{BusyFactor: 16, ImbalancePct: 117, PreferSiblingInLLC: true, GroupFlagsFollow: true, EEVDF: true, SiblingsByCores: true, SMTBalance: true, PreferSiblingBusiest: true, BusiestByRunnable: true, QuotaKeepsTick: true, TGLoadEvery: 1_000_000, GroupKeepsWeight: true, UtilEstMerged: true, BaseSlice: 700_000, CustomSlices: true, IdleByQueue: true, IdleUnprotected: true, YieldPays: true, PickFirst: true, QuotaTimersInterleave: true, QuotaBurst: true, IdleGroups: true,
+	fair66  = Fair{PerCPUKthreadsStay: true, BalanceIdleCores: true, BusyFactor: 16, ImbalancePct: 117, PreferSiblingInLLC: true, GroupFlagsFollow: true, DomainDIE: true, EEVDF: true, LaterMisfit: true, SiblingsByCores: true, SMTBalance: true, PreferSiblingBusiest: true, BusiestByRunnable: true, QuotaKeepsTick: true, InitialUtilUnscaled: true, BaseSlice: 750_000, ReweightDeadline: true, InitialAtFork: true, QuotaTimersInterleave: true, QuotaBurst: true, IdleGroups: true, On: all(eevdfOn, affineOn, []string{"UTIL_EST_FASTUP"}), Off: alwaysOff}
+	fair612 = Fair{PerCPUKthreadsStay: true, BalanceIdleCores: true, MisfitKeepsInterval: true, BusyFactor: 16, ImbalancePct: 117, PreferSiblingInLLC: true, GroupFlagsFollow: true, EEVDF: true, SiblingsByCores: true, SMTBalance: true, PreferSiblingBusiest: true, BusiestByRunnable: true, QuotaKeepsTick: true, TGLoadEvery: 1_000_000, GroupKeepsWeight: true, UtilEstMerged: true, BaseSlice: 700_000, CustomSlices: true, IdleByQueue: true, IdleUnprotected: true, YieldPays: true, PickFirst: true, QuotaTimersInterleave: true, QuotaBurst: true, IdleGroups: true,
 		On: all(eevdfOn, eevdf612On, affineOn, []string{"NI_RANDOM"}), Off: alwaysOff}
-	fair618 = Fair{BusyFactor: 16, ImbalancePct: 117, PreferSiblingInLLC: true, GroupFlagsFollow: true, EEVDF: true, BalanceWithoutDelayed: true, SiblingsByCores: true, SMTBalance: true, PreferSiblingBusiest: true, BusiestByRunnable: true, QuotaKeepsTick: true, TGLoadEvery: 1_000_000, GroupKeepsWeight: true, UtilEstMerged: true, BaseSlice: 700_000, CustomSlices: true, ReweightPlaces: true, ProtectShortest: true, IdleByQueue: true,
+	fair618 = Fair{PerCPUKthreadsStay: true, BalanceIdleCores: true, MisfitKeepsInterval: true, DelayedStay: true, BusyFactor: 16, ImbalancePct: 117, PreferSiblingInLLC: true, GroupFlagsFollow: true, EEVDF: true, BalanceWithoutDelayed: true, SiblingsByCores: true, SMTBalance: true, PreferSiblingBusiest: true, BusiestByRunnable: true, QuotaKeepsTick: true, TGLoadEvery: 1_000_000, GroupKeepsWeight: true, UtilEstMerged: true, BaseSlice: 700_000, CustomSlices: true, ReweightPlaces: true, ProtectShortest: true, IdleByQueue: true,
 		IdleUnprotected: true, YieldPays: true, PickFirst: true, QuotaTimersInterleave: true, QuotaBurst: true, IdleGroups: true, TaskThrottle: true,
 		On: all(eevdfOn, eevdf612On, affineOn), Off: alwaysOff}
 )

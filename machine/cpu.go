@@ -113,8 +113,8 @@ func (m *Machine) advance(c event.CPU) {
 		switch {
 		case th == nil || cp.running == th && !notified:
 			m.startTick(c)
-			if th == nil {
-				m.enterIdle(c)
+			if th == nil && !m.idles(c) {
+				continue
 			}
 			return
 		case th.owed || notified:

@@ -11,6 +11,19 @@ type IdleState struct {
 	Poll bool
 }
 
+// idles lets c, which has nothing to do, tell the scheduler and enter a state. It says false while
+// that has something to do first.
+func (m *Machine) idles(c event.CPU) bool {
+	w, did := m.Sched.EnterIdle(c, !m.cpus[c].ticks)
+	if did {
+		if m.charge(c, &w); m.cpus[c].busy > m.now {
+			return false
+		}
+	}
+	m.enterIdle(c)
+	return true
+}
+
 // enterIdle lets c, which has nothing to do, enter a state: the deepest that pays until the
 // next timer that it knows, else the lightest. A kernel's governor (menu) corrects that by
 // what it has seen before; here nothing is learned.

@@ -178,10 +178,11 @@ func New(cfg Config, names *event.Names, sink func(*event.Event)) *Machine {
 		}
 	}
 	m.planSteals()
-	if cfg.NoHZ == HZPeriodic {
-		for c := range event.CPU(len(m.cpus)) {
+	for c := range event.CPU(len(m.cpus)) {
+		if cfg.NoHZ == HZPeriodic {
 			m.startTick(c)
 		}
+		m.Sched.EnterIdle(c, !m.cpus[c].ticks)
 	}
 	return m
 }

@@ -58,6 +58,8 @@ func (m *Machine) makeDaemon(kind int, name string, c event.CPU, attr sched.Attr
 	th, err := m.ownThread(kind, int(c), name+strconv.Itoa(int(c)), attr, c, &softirqDaemon{c, timers})
 	if err != nil {
 		m.Fail(err) // the kernel refuses no thread of its own
+		return th
 	}
+	th.Task.SetPerCPU()
 	return th
 }

@@ -12,12 +12,14 @@ import (
 // eevdf are the rules of 6.6, 6.12 and 6.18, in this order; scale says how many CPUs there are.
 func eevdf(n int) sched.FairConfig {
 	old := sched.FeaturesOf(sched.PlaceLag, sched.PlaceDeadlineInitial, sched.RunToParity, sched.WakeupPreemption, sched.AttachAgeLoad)
+	f := sched.FairConfig{EEVDF: true, BandwidthSlice: 5_000_000, BusyFactor: 16, ImbalancePct: 117, PreferSiblingInLLC: true,
+		MigrationCost: 500_000, NrMigrate: 32, PerCPUKthreadsStay: true, BalanceIdleCores: true}
 	if n == 0 {
-		return sched.FairConfig{EEVDF: true, BaseSlice: 750_000, BandwidthSlice: 5_000_000, Reweight: sched.ReweightDeadline, InitialAtFork: true, Features: old}
+		f.BaseSlice, f.Reweight, f.InitialAtFork, f.Features = 750_000, sched.ReweightDeadline, true, old
+		return f
 	}
-	f := sched.FairConfig{EEVDF: true, BaseSlice: 700_000, BandwidthSlice: 5_000_000, CustomSlices: true, IdleByQueue: true, IdleUnprotected: true,
-		YieldPays: true, PickFirst: true, Features: old | sched.FeaturesOf(sched.PlaceRelDeadline, sched.PreemptShort, sched.PickBuddy,
-			sched.DelayDequeue, sched.DelayZero)}
+	f.BaseSlice, f.CustomSlices, f.IdleByQueue, f.IdleUnprotected, f.YieldPays, f.PickFirst = 700_000, true, true, true, true, true
+	f.Features = old | sched.FeaturesOf(sched.PlaceRelDeadline, sched.PreemptShort, sched.PickBuddy, sched.DelayDequeue, sched.DelayZero)
 	if n == 2 {
 		f.Reweight, f.ProtectShortest, f.TaskThrottle = sched.ReweightPlaces, true, true
 	}

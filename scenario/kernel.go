@@ -49,7 +49,10 @@ func (k *Kernel) config(cpus int) sched.Config {
 	c := sched.DefaultConfig(cpus)
 	c.Tick = event.Time(f.Tick)
 	c.Fair = fairOf(k.Profile.Fair(), cpus)
-	c.Preempt, c.Lazy = preemptModels[t.Preempt], t.Lazy
+	c.Preempt, c.PreemptDynamic, c.Lazy = preemptModels[t.Preempt], t.PreemptDynamic, t.Lazy
+	if t.Preempt == kernel.PreemptRT {
+		c.Fair.NrMigrate = 8 // SCHED_NR_MIGRATE_BREAK
+	}
 	c.StatRuntimeRT, c.StatNoVruntime = t.StatRuntimeRT, t.StatNoVruntime
 	c.GRUBBeforeMax = t.GRUBBeforeMax
 	c.RTPushIPI = t.RTPushIPI

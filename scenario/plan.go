@@ -117,7 +117,7 @@ func (p *Plan) Setup() (*Setup, error) {
 	}
 	s.known(&t)
 	s.Machine.Sched.CGroup1 = p.cgroup1
-	s.Machine.Sched.Fair.QuotaTimerSeed = load.Seed
+	s.Machine.Sched.Fair.QuotaTimerSeed, s.Machine.Sched.Fair.NewidleSeed = load.Seed, load.Seed
 	if err := s.checkGroups(); err != nil {
 		return nil, err
 	}

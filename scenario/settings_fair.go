@@ -28,7 +28,9 @@ func fairOf(f kernel.Fair, cpus int) sched.FairConfig {
 		YieldPays: f.YieldPays, InitialAtFork: f.InitialAtFork, PickFirst: f.PickFirst,
 		LoadBalance411: f.LoadBalance411, SMTGain: f.SMTGain, SiblingsByCores: f.SiblingsByCores, SMTBalance: f.SMTBalance,
 		PreferSiblingBusiest: f.PreferSiblingBusiest, BusiestByRunnable: f.BusiestByRunnable, LaterMisfit: f.LaterMisfit,
-		BalanceWithoutDelayed: f.BalanceWithoutDelayed}
+		BalanceWithoutDelayed: f.BalanceWithoutDelayed,
+		BalanceIdleCores:      f.BalanceIdleCores, MisfitKeepsInterval: f.MisfitKeepsInterval, DelayedStay: f.DelayedStay,
+		PerCPUKthreadsStay: f.PerCPUKthreadsStay, MigrationCost: 500_000, NrMigrate: 32}
 	switch {
 	case f.ReweightDeadline:
 		out.Reweight = sched.ReweightDeadline

@@ -36,6 +36,7 @@ func (s *Setup) Reseeded(n uint64) *Setup {
 	once, load := *s, *s.Load
 	load.Seed += n
 	once.Load, once.Machine.Seed, once.Machine.Sched.Fair.QuotaTimerSeed = &load, load.Seed, load.Seed
+	once.Machine.Sched.Fair.NewidleSeed = load.Seed
 	return &once
 }
 

@@ -119,7 +119,7 @@ func (s *Sched) MigrateEnable(c event.CPU) (move bool) {
 		s.stopOneCPU(c, rq, stopWork{task: p})
 	case p.pushWanted && !rq.pushBusy:
 		rq.pushBusy = true
-		s.stopOneCPU(c, rq, stopWork{p, true})
+		s.stopOneCPU(c, rq, stopWork{task: p, push: true})
 	}
 	return false
 }

@@ -35,8 +35,11 @@ const (
 // lbEnv is one balancing pass of a CPU over one of its domains; lb_env.
 type lbEnv struct {
 	sd           *schedDomain
-	dst, src     *RQ
+	this         *RQ // for whom it is
+	dst, src     *RQ // dst is another of its group where tasks may not use this
 	idle         cpuIdleType
+	kind         BalanceKind
+	dry          bool    // it is only asked what it would do
 	cpus         cpuMask // those that are looked at
 	dstGroup     cpuMask // of the local group
 	newDstCPU    event.CPU
@@ -48,6 +51,7 @@ type lbEnv struct {
 	loopMax      int
 	tasks        []*Task // detached
 	fixSmallDone bool
+	stayed       lbReasons
 	pass         *BalancePass // what is told of it; nil: nobody listens
 }
 

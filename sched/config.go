@@ -23,6 +23,8 @@ type Config struct {
 	// Lazy: fair tasks ask each other lazily to leave under full preemption or PREEMPT_RT
 	// too, as Debian's RT patch does; PreemptLazy implies it.
 	Lazy bool
+	// PreemptDynamic: the kernel is built to preempt itself, and Preempt is what it was booted with.
+	PreemptDynamic bool
 	// Topology is how the CPUs share things.
 	Topology Topology
 	// Isolated are CPUs without balancing: those of isolcpus= on the command line and of cpusets that
@@ -108,6 +110,20 @@ type Config struct {
 // 100 ms, 95 % for deadline tasks.
 func DefaultConfig(cpus int) Config {
 	return Config{CPUs: cpus, Tick: 4_000_000, RRTimeslice: 25, DLBandwidth: 950_000 * bwUnit / 1_000_000, Fair: DefaultFair(cpus)}
+}
+
+// preemption is CONFIG_PREEMPTION: the kernel can preempt itself, or could if it was told to.
+func (c *Config) preemption() bool {
+	return c.PreemptDynamic || c.Preempt != PreemptNone && c.Preempt != PreemptVoluntary
+}
+
+// nrMigrateBreak is after how many tasks the balancer gives up the lock of the source for a moment;
+// SCHED_NR_MIGRATE_BREAK.
+func (c *Config) nrMigrateBreak() int {
+	if c.Preempt == PreemptRT {
+		return 8
+	}
+	return 32
 }
 
 // bwUnit is a bandwidth of one CPU; BW_UNIT, 1 << BW_SHIFT.

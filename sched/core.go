@@ -129,6 +129,7 @@ func (s *Sched) ttwuDoActivate(from event.CPU, rq *RQ, p *Task) {
 	p.State = event.StateRunnable
 	s.emitWake(from, event.SchedWakeup, p)
 	s.taskWoken(from, rq, p)
+	s.updateAvgIdle(rq)
 }
 
 // wakeFlags are those with which a woken task comes into its queue.

@@ -284,7 +284,7 @@ func (s *Sched) switchFair(rq *RQ, prev, next *Task) {
 
 // nextIsFair is what is left to do when p has become current; first: it was picked.
 func (s *Sched) nextIsFair(rq *RQ, p *Task, first bool) {
-	if p.se.onRQ {
+	if p.se.onRQ && !s.cfg.Fair.LoadBalance411 {
 		rq.unlinkTask(p)
 		rq.linkTask(p)
 	}

@@ -93,6 +93,7 @@ func (s *Sched) detachEntityCfsRQ(se *schedEntity) {
 // propagateEntityCfsRQ hands on to the groups above what came or went;
 // propagate_entity_cfs_rq(). A throttled queue keeps it for later.
 func (s *Sched) propagateEntityCfsRQ(se *schedEntity) {
+	se.cfsRQ.rq.linkLeaf(se.cfsRQ)
 	if se.cfsRQ.hidden {
 		return
 	}

@@ -57,14 +57,11 @@ func (s *Sched) Capacity(c event.CPU) int64 {
 	return max(1, capacityScale-int64(rq.avgRT.utilAvg+rq.avgDL.utilAvg))
 }
 
-// blockedEvery is how often the load of sleeping tasks is brought up to date on CPUs where nothing
-// else does it; LOAD_AVG_PERIOD ms of nohz.next_blocked.
+// blockedEvery is how often the load of sleeping tasks is brought up to date on all CPUs of a scheduler that
+// follows a recorded one: the passes of that, which would do it, are not recorded where they moved nothing.
 const blockedEvery event.Time = peltHalving * 1_000_000
 
-// tickBlocked does so for all CPUs, at a tick of one of them. A kernel lets an idle CPU do it for the
-// idle ones (NOHZ_STATS_KICK), and each busy CPU does it before it balances, which is not
-// modelled yet. It matters for the weights of groups only; a CPU that is alone does not
-// balance.
+// tickBlocked does so, at a tick of any CPU.
 func (s *Sched) tickBlocked(now event.Time) {
 	if now < s.nextBlocked || len(s.groups) == 0 || len(s.rqs) == 1 || s.cfg.FairPlaced {
 		return
@@ -77,24 +74,28 @@ func (s *Sched) tickBlocked(now event.Time) {
 }
 
 // updateBlockedAverages brings the load of all queues of a CPU up to date, those of groups before
-// those above them; update_blocked_averages().
+// those above them; update_blocked_averages(). Balancing CPUs do it before they compare, and an idle CPU for
+// others that are. A CPU without domains does not balance: there it stays until a task comes or goes.
 func (s *Sched) updateBlockedAverages(rq *RQ) {
+	rq.lastBlockedTick = s.jiffies(rq.clock)
 	s.updateClassLoad(rq, &rq.avgRT, rq.curr.class == rtClass)
 	s.updateClassLoad(rq, &rq.avgDL, rq.curr.class == dlClass)
-	for i := len(s.groups) - 1; i >= 0; i-- {
-		q := &s.groups[i].cpus[rq.cpu]
-		cfs, se := &q.cfs, &q.se
-		if cfs.loadStopped || cfs.load.weight == 0 && cfs.avg.decayed() && cfs.removed.nr == 0 && cfs.tgLoadAvgContrib == 0 {
-			continue // not in the list of leaves
-		}
+	blocked := rq.avgRT.utilAvg > 0 || rq.avgDL.utilAvg > 0
+	for cfs := rq.leafHead; cfs != nil; {
+		next := cfs.leafNext
 		if s.updateBlocked(cfs) {
 			s.updateTGLoadAvg(cfs)
 		}
-		if se.avg.loadAvg > 0 || se.avg.utilAvg > 0 || cfs.propagate {
+		if se := cfs.se; se != nil && (s.cfg.Fair.PELT411 || se.avg.loadAvg > 0 || se.avg.utilAvg > 0 || cfs.propagate) {
 			s.updateLoadAvg(se.cfsRQ, se, updateTG)
 		}
+		if cfs.se != nil && cfs.decayed() {
+			rq.unlinkLeaf(cfs)
+		}
+		blocked = blocked || cfs.avg.loadAvg > 0 || cfs.avg.utilAvg > 0
+		cfs = next
 	}
-	s.updateBlocked(&rq.cfs)
+	rq.hasBlockedLoad = rq.hasBlockedLoad && blocked
 }
 
 func (s *Sched) updateBlocked(cfs *cfsRQ) bool {

@@ -134,6 +134,22 @@ type FairConfig struct {
 	// BalanceWithoutDelayed: tasks that sleep and are still queued do not count as running ones
 	// (from 6.14 on).
 	BalanceWithoutDelayed bool
+	// MigrationCost is sysctl_sched_migration_cost: who ran less than that ago has warm caches, and a CPU
+	// that mostly idles for less looks for no work. Negative: caches are always warm.
+	MigrationCost event.Time
+	// NrMigrate is sysctl_sched_nr_migrate: how many tasks of a CPU one pass looks at.
+	NrMigrate int
+	// BalanceIdleCores: of the idle CPUs of a group one whose core is idle balances for it (from 6.6
+	// on), else the first.
+	BalanceIdleCores bool
+	// MisfitKeepsInterval: a pass that found no misfit task to move is no failure (from 6.10 on).
+	MisfitKeepsInterval bool
+	// DelayedStay: tasks that sleep and are still queued move only where load is to move (from 6.14 on).
+	DelayedStay bool
+	// PerCPUKthreadsStay: kernel threads that belong to a CPU do not count as pinned tasks (from 5.12 on).
+	PerCPUKthreadsStay bool
+	// NewidleSeed is what the dice of NI_RANDOM come from.
+	NewidleSeed uint64
 	// DeferPutPrev is feature defer_put_prev: what happens to a fair task that a real-time one
 	// preempts. No kernel has it.
 	DeferPutPrev DeferPutPrev
@@ -166,7 +182,7 @@ func FairScale(cpus int) event.Time {
 // DefaultFair is CFS as 6.1 has it.
 func DefaultFair(cpus int) FairConfig {
 	f := FairScale(cpus)
-	return FairConfig{LaterMisfit: true, IdleEntities: true, LongSleepers: true, ExitMoves: true, Latency: 6_000_000 * f, MinGranularity: 750_000 * f, IdleMinGranularity: 750_000, WakeupGranularity: 1_000_000 * f,
+	return FairConfig{LaterMisfit: true, MigrationCost: 500_000, NrMigrate: 32, PerCPUKthreadsStay: true, IdleEntities: true, LongSleepers: true, ExitMoves: true, Latency: 6_000_000 * f, MinGranularity: 750_000 * f, IdleMinGranularity: 750_000, WakeupGranularity: 1_000_000 * f,
 		BaseSlice: 750_000 * f, BandwidthSlice: 5_000_000, InitialUtilUnscaled: true,
 		BusyFactor: 16, ImbalancePct: 117, PreferSiblingInLLC: true, DomainDIE: true,
 		Features: FeaturesOf(GentleFairSleepers, StartDebit, LastBuddy, CacheHotBuddy, WakeupPreemption, AltPeriod, BaseSlice,

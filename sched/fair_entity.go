@@ -33,6 +33,7 @@ func (s *Sched) enqueueEntity(cfs *cfsRQ, se *schedEntity, f flags) {
 	if cfs.nrRunning == 1 {
 		s.syncLoadClock(cfs)
 		s.checkEnqueueThrottle(cfs)
+		cfs.rq.linkLeaf(cfs)
 	}
 }
 

@@ -20,6 +20,9 @@ type cfsLoad struct {
 	tgLoadNext       event.Time // when that may change again
 	runnableLoad     runnableLoad
 
+	hLoad   int64 // h_load: what it has of the load of its CPU
+	hLoadAt int64 // last_h_load_update: one more than the tick of that
+
 	loadStopped bool       // the queue is throttled: its load does not age
 	stoppedAt   event.Time // throttled_clock_pelt
 	stoppedTime event.Time // throttled_clock_pelt_time: how long it was, all in all
@@ -81,8 +84,12 @@ func (s *Sched) syncLoadClock(cfs *cfsRQ) {
 	cfs.loadStopped = stop
 	if stop {
 		cfs.stoppedAt = cfs.rq.clockPelt()
+		cfs.rq.unlinkLeaf(cfs)
 	} else {
 		cfs.stoppedTime += cfs.rq.clockPelt() - cfs.stoppedAt
+		if !cfs.decayed() {
+			cfs.rq.linkLeaf(cfs)
+		}
 	}
 }
 

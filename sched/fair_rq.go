@@ -78,6 +78,7 @@ type cfsRQ struct {
 	avgVruntime int64 // Σ (vruntime − minVruntime) × weight of the timeline
 	avgLoad     int64 // Σ weight of the timeline
 
+	leafLink
 	cfsLoad
 	cfsRuntime
 }
@@ -139,6 +140,17 @@ func (rq *RQ) linkTask(p *Task) {
 		rq.cfsLast = p
 	}
 	rq.cfsTasks = p
+}
+
+// linkTaskLast puts p at the end.
+func (rq *RQ) linkTaskLast(p *Task) {
+	p.se.group = fairLink{rq.cfsLast, nil}
+	if rq.cfsLast != nil {
+		rq.cfsLast.se.group.next = p
+	} else {
+		rq.cfsTasks = p
+	}
+	rq.cfsLast = p
 }
 
 func (rq *RQ) unlinkTask(p *Task) {

@@ -42,12 +42,14 @@ type RQ struct {
 	nextBalance        int64      // jiffies
 	cpuCapacity        int64      // what fair tasks may use of it, of 1024
 	avgIdle            event.Time // how long it mostly idles
-	idleStamp          event.Time // since when it idles, 0: it does not
+	idleStamp          event.Time // since when it idles, if idling
+	idling             bool
 	maxIdleBalanceCost event.Time
 	activeBalance      bool            // its stopper has a task to push
 	pushCPU            event.CPU       // to where
 	cpuLoad            [cpuLoads]int64 // rq.cpu_load[], before 5.2
 	lastLoadUpdate     int64           // jiffies; last_load_update_tick
+	rqBalance
 
 	wakeList  []*Task    // wakes that this CPU should finish; TTWU_QUEUE
 	stopWorks []stopWork // what the stopper should do
@@ -101,6 +103,12 @@ type Sched struct {
 
 	onBalance func(*BalancePass) // who wants to know of balancing; nil: nobody
 	queued    []int64            // of each CPU, what is queued weighs; only for onBalance
+	pass      BalancePass        // that it is shown
+
+	lb          lbEnv // of the running pass
+	nohz        nohzState
+	serialUntil event.Time // when the last pass over a domain with SD_SERIALIZE is over
+	rolls       uint64     // of NI_RANDOM
 
 	nextBlocked event.Time // when tickBlocked has something to do
 }
@@ -109,7 +117,7 @@ type Sched struct {
 func New(cfg Config, host Host, names *event.Names) *Sched {
 	n := cfg.CPUs
 	s := &Sched{host: host, cfg: cfg, all: allCPUs(n), scratch: newMask(n), nearby: newMask(n),
-		rtoCPU: event.NoCPU, dlo: newMask(n), idle: allCPUs(n), fairWait: newMask(n)}
+		rtoCPU: event.NoCPU, dlo: newMask(n), idle: allCPUs(n), fairWait: newMask(n), nohz: nohzState{idleCPUs: newMask(n)}}
 	s.cpupri.init(n)
 	s.rto.init(n)
 	s.cpudl.init(n)
@@ -118,6 +126,7 @@ func New(cfg Config, host Host, names *event.Names) *Sched {
 		rq.curr = rq.idle
 		rq.dl.init(&s.cfg)
 		rq.cfs.init(rq, nil)
+		s.initBalance(rq)
 		s.rqs = append(s.rqs, rq)
 		s.initFairServer(rq, names.Intern("fair_server"))
 	}

@@ -31,7 +31,7 @@ func (s *Sched) Schedule(c event.CPU, preempt bool) Work {
 		s.deactivateTask(rq, prev, sleepFlags(state))
 	}
 	next := s.pickNextTask(rq, prev)
-	rq.needResched, rq.needReschedLazy = false, false
+	rq.needResched, rq.needReschedLazy, rq.inIdle = false, false, false
 	if next != prev {
 		s.work.Switches++
 		s.emitSwitch(c, prev, next, state)
@@ -237,9 +237,15 @@ func (s *Sched) SchedulerTick(c event.CPU) Work {
 	}
 	s.classLeaves(rq, rq.curr.class)
 	s.updateCPULoadActive(rq)
-	s.tickBlocked(rq.clock)
-	s.kickIdle(rq)
 	s.checkDLOverrun(rq)
+	switch {
+	case s.balances():
+		s.triggerLoadBalance(rq)
+	case s.standIn():
+		s.kickIdle(rq)
+	default:
+		s.tickBlocked(rq.clock)
+	}
 	return s.work
 }
 

@@ -4,8 +4,9 @@ import "github.com/whylate/whylate/event"
 
 // stopWork is something that the stopper of a CPU should do with a task.
 type stopWork struct {
-	task *Task
-	push bool // push_cpu_stop(); else migration_cpu_stop()
+	task   *Task
+	push   bool // push_cpu_stop(); else migration_cpu_stop()
+	active bool // active_load_balance_cpu_stop()
 }
 
 // NewStopper returns migration/N of c, asleep. The host makes it when Host.Stopper asks
@@ -40,7 +41,7 @@ func (s *Sched) pushCurrent(from event.CPU, rq *RQ) {
 		return
 	}
 	rq.pushBusy = true
-	s.stopOneCPU(from, rq, stopWork{p, true})
+	s.stopOneCPU(from, rq, stopWork{task: p, push: true})
 }
 
 // RunStopWork does one piece of work as the stopper of c, which is current there, and
@@ -56,9 +57,12 @@ func (s *Sched) RunStopWork(c event.CPU) (bool, Work) {
 	rq.stopWorks[n] = stopWork{}
 	rq.stopWorks = rq.stopWorks[:n]
 	s.updateRQClock(rq)
-	if w.push {
+	switch {
+	case w.active:
+		s.activeLoadBalance(rq)
+	case w.push:
 		s.pushCPUStop(rq, w.task)
-	} else {
+	default:
 		s.migrationCPUStop(rq, w.task)
 	}
 	return true, s.work

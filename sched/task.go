@@ -103,6 +103,7 @@ type Task struct {
 	// leftPinned: it was switched out since with migration disabled, so that its cpus_ptr
 	// names this CPU alone.
 	leftPinned bool
+	perCPU     bool       // it is a kernel thread that belongs to its CPU; kthread_is_per_cpu()
 	pushWanted bool       // MDF_PUSH: to be pushed when migration is on again
 	moveTo     event.CPU  // where a stopper should bring it, NoCPU: nowhere
 	pushedAt   event.Time // when it was pushed last, by a stopper or as a task of a group
@@ -122,6 +123,9 @@ type Task struct {
 	// Data belongs to the host.
 	Data any
 }
+
+// SetPerCPU says that p is a kernel thread that belongs to its CPU, like ksoftirqd/N.
+func (p *Task) SetPerCPU() { p.perCPU = true }
 
 // CPU returns the CPU in whose queue the task is or was last.
 func (p *Task) CPU() event.CPU { return p.cpu }

@@ -2,8 +2,8 @@ package sched
 
 import "github.com/whylate/whylate/event"
 
-// This file is a stand-in for placement and load balancing: no CPU idles while a fair task
-// waits that it could run. It is no kernel's rule.
+// This file is a stand-in for load balancing where loads are not known (Config.FairPlaced): no CPU idles
+// while a fair task waits that it could run. It is no kernel's rule.
 
 // fairWaits notes whether fair tasks wait on rq that could run elsewhere.
 func (s *Sched) fairWaits(rq *RQ) {
@@ -44,9 +44,9 @@ func (s *Sched) selectTaskRQFair(_ event.CPU, p *Task, cpu event.CPU, fork bool)
 // mostTried bounds how many waiting tasks are looked at for one that may move.
 const mostTried = 256
 
-// newidleBalance looks for a waiting fair task for a CPU that would go idle, on the CPUs
+// pullStandIn looks for a waiting fair task for a CPU that would go idle, on the CPUs
 // that follow it, and reports whether it found one.
-func (s *Sched) newidleBalance(rq *RQ) bool {
+func (s *Sched) pullStandIn(rq *RQ) bool {
 	tried := 0
 	for _, from := range [...]event.CPU{rq.cpu + 1, 0} {
 		for c := s.fairWait.next(from); c != event.NoCPU && tried < mostTried; c = s.fairWait.next(c + 1) {
