@@ -61,8 +61,11 @@ func (s *Sched) tellPass(env *lbEnv, why string) {
 	if env.src != nil {
 		p.Source = env.src.cpu
 	}
-	if p.Why = why; len(p.Moved) > 0 {
+	switch {
+	case len(p.Moved) > 0:
 		p.Why = ""
+	case env.src != nil || p.Why == "":
+		p.Why = why // else whoever compared the groups has said it closer
 	}
 	s.onBalance(p)
 }
