@@ -34,6 +34,7 @@ type summary struct{ part, measure, as, title string }
 type part struct {
 	id, question string
 	file         string
+	changes      []string // of all variants
 	variants     []string // of the file; asIs is the file as it is
 	quick        []string // those of a quick run; nil: all
 	seeds        int      // of a full run
@@ -59,11 +60,11 @@ type objection struct {
 // asIs is the variant that changes nothing.
 const asIs = "as-is"
 
-//go:embed exit/*.json throttle/*.json defer/*.json
+//go:embed exit/*.json throttle/*.json defer/*.json cgroup/*.json
 var files embed.FS
 
 // All lists the cases.
-func All() []*Case { return []*Case{exitCase, throttleCase, deferCase} }
+func All() []*Case { return []*Case{exitCase, throttleCase, deferCase, cgroupCase} }
 
 // Named returns the case called name. The error names what there is.
 func Named(name string) (*Case, error) {
@@ -253,6 +254,9 @@ func (p *part) experiment(name string, o *Options) (*experiment.Experiment, erro
 		}
 		if err == nil && o.Kernel != "" {
 			pl.Kernel = o.Kernel
+		}
+		for i := 0; i < len(p.changes) && err == nil; i++ {
+			err = pl.Change(p.changes[i])
 		}
 		return pl, err
 	}

@@ -1,0 +1,159 @@
+package cases
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/experiment"
+	"github.com/whylate/whylate/result"
+	"github.com/whylate/whylate/stats"
+)
+
+// The variants of the comparison that was published, and the two changes together.
+var rootAndNested = []string{asIs, "nested", "both"}
+
+// inRoot is the name of the scenario as it is.
+const inRoot = "root"
+
+var cgroupCase = &Case{
+	Name:  "cgroup",
+	Title: "the load balancer looks at the wrong CPU",
+	Question: "On a machine that is mostly idle schbench has a p99 of 0.9 ms in the root cgroup and one of 7 ms in a cgroup of its own with the greatest weight, " +
+		"with the same medians. Why, and what would bring it back?",
+	Symptom: "2017, v4.11-rc8, one socket of 16 cores and 32 threads, schbench -m 2 -t 16 -s 10000 -c 15000 -r 30 beside some variable management load. " +
+		"µs at 50, 75, 90, 95, 99, 99.5, 99.9 % and the longest: root 26, 62, 74, 86, 887, 3692, 10832, 13374; one level of cgroup 31, 65, 71, 91, 7288, 10352, 12496, 13023.",
+	parts: []part{
+		schbenchAt(10, ""),
+		schbenchAt(5, "The same beside a load of 5 % of each CPU?"),
+		schbenchAt(15, "And beside 15 %?"),
+		schbenchAt(20, "And beside 20 %?"),
+		schbenchAt(30, "And beside 30 %?"),
+		{id: "patches", file: "main.json", question: "What does each of the two changes do alone, and what do they do in the root? (10 %)", changes: atLoad(10),
+			variants: []string{"nested", "group", "runnable", "both", asIs, "root-both"}, name: inRoot, seeds: 3, tasks: benchTasks, measures: wakeupMeasures(false), watch: watchWakeups, answer: answerTails},
+		{id: "choices", file: "main.json", question: "How often does the balancer of an idle CPU choose wrongly? (10 %)", changes: atLoad(10),
+			variants: []string{asIs, "nested", "group", "runnable", "both", "6.1-nested", "6.12-nested"}, quick: rootAndNested, name: inRoot, seeds: 2, quickSeeds: 2, duration: choiceTime, tasks: benchTasks, measures: choiceMeasures, watch: watchChoices, answer: answerChoices},
+		{id: "depth", file: "main.json", question: "And deeper, 0 to 4 levels of groups? (10 %)", changes: atLoad(10),
+			variants: []string{asIs, "nested", "2", "3", "4", "2-both", "4-both"}, name: inRoot, seeds: 3, tasks: benchTasks, measures: wakeupMeasures(false), watch: watchWakeups, answer: answerTails},
+		{id: "kernels", file: "main.json", question: "And on later kernels, 6.1 and 6.12? (10 %)", changes: atLoad(10),
+			variants: []string{asIs, "nested", "6.1", "6.1-nested", "6.12", "6.12-nested"}, name: inRoot, seeds: 3, tasks: benchTasks, measures: wakeupMeasures(false), watch: watchWakeups, answer: answerTails},
+	},
+	objections: cgroupObjections,
+	limits: []string{
+		"The management load of 2017 was not published. Here it is tasks in the root that compute for 0.1 to 2.4 ms and sleep for 11.25 ms on average, at random; their number makes 5 to 30 % of each CPU. The figures stand beside the published ones; none was fitted to them.",
+		"The two threads of a core take nothing from each other, caches and frequencies are not modelled, and a CPU leaves its idle state in a microsecond.",
+		"A futex call is priced at 1 µs, the rest of a wake at the round figures of the table typical. The medians are made of these; the tails are not.",
+		"HZ of the machine of 2017 is not known; here it is 250.",
+		"The two changes are those of the discussion, not those that were merged later: kernels since 5.5 balance by other metrics.",
+	},
+}
+
+var benchTasks = []string{"schbench"}
+
+// Of a quick run each variant goes so long: some 3,600 wakeups.
+const (
+	quickBench event.Time = 3 * second
+	choiceTime event.Time = 2 * second
+)
+
+// loads are the loads beside schbench in the scenario, in per cent of each CPU; each adds its daemons to those before.
+var loads = []int{5, 10, 15, 20, 30}
+
+// atLoad leaves the daemons beyond a load out.
+func atLoad(percent int) []string {
+	var list []string
+	for _, p := range loads {
+		if p > percent {
+			list = append(list, fmt.Sprintf("remove task=%d-*", p))
+		}
+	}
+	return list
+}
+
+// schbenchAt is the comparison beside a load; without a question it is the main part.
+func schbenchAt(percent int, question string) part {
+	p := part{id: fmt.Sprintf("load%d", percent), file: "main.json", question: question, changes: atLoad(percent), variants: rootAndNested, name: inRoot,
+		seeds: 5, duration: quickBench, tasks: benchTasks, measures: wakeupMeasures(question == ""), watch: watchWakeups, answer: answerTails}
+	if question == "" {
+		p.quickSeeds = 3
+	}
+	return p
+}
+
+// published are the figures of 2017 by percentile, in µs: root and one level of cgroup.
+var published = [][2]int{{26, 31}, {62, 65}, {74, 71}, {86, 91}, {887, 7288}, {3692, 10352}, {10832, 12496}, {13374, 13023}}
+
+func wakeupMeasures(beside bool) []experiment.Measure {
+	var list []experiment.Measure
+	for i, name := range []string{"p50", "p75", "p90", "p95", "p99", "p995", "p999", "max"} {
+		title := "wakeup latency, " + name
+		switch name {
+		case "p995", "p999":
+			title = title[:len(title)-1] + "." + title[len(title)-1:]
+		case "max":
+			title = "wakeup latency, longest"
+		}
+		if beside {
+			title += fmt.Sprintf(" (published: root %d, nested %d)", published[i][0], published[i][1])
+		}
+		list = append(list, experiment.Measure{Name: name + "_ns", Title: title, Assume: stats.Normal})
+	}
+	return append(list, experiment.Measure{Name: "late_ppm", Title: "wakeups of 1 ms and more", Assume: stats.Normal},
+		experiment.Measure{Name: "wakeups_n", Title: "wakeups", Assume: stats.Normal}, experiment.Measure{Name: "moved_n", Title: "migrations of all tasks", Assume: stats.Normal})
+}
+
+var choiceMeasures = []experiment.Measure{
+	{Name: "passes_n", Title: "passes for CPUs that idle or are about to", Assume: stats.Normal},
+	{Name: "balanced_n", Title: "of them: no CPU to take from was chosen", Assume: stats.Normal},
+	{Name: "missed_n", Title: "a task waited elsewhere, and none was chosen, or a CPU on which none waited", Assume: stats.Normal},
+	{Name: "wrong_n", Title: "the rules of 4.11 would have chosen another CPU had they known what is queued", Assume: stats.Normal},
+	{Name: "late_ppm", Title: "wakeups of 1 ms and more", Assume: stats.Normal},
+	{Name: "p99_ns", Title: "wakeup latency, p99", Assume: stats.Normal},
+}
+
+// answerTails tells the p99 of all variants with their intervals.
+func answerTails(c *result.Comparison) string {
+	var list []string
+	for i := range c.Variants {
+		list = append(list, c.Variants[i].Name+" "+within(&c.Variants[i], "p99_ns"))
+	}
+	return fmt.Sprintf("p99: %s; p50: %s.", strings.Join(list, ", "), each(c, "p50_ns"))
+}
+
+// within is a measure of a variant with its interval.
+func within(v *result.Variant, name string) string {
+	ns, ok := v.Measures[name]
+	if !ok {
+		return "?"
+	}
+	if e, ok := v.Spread[name]; ok && e.High > e.Low {
+		return fmt.Sprintf("%s (%s to %s)", words(ns), words(max(e.Low, 0)), words(e.High))
+	}
+	return words(ns)
+}
+
+// apart reports whether the intervals of a measure have nothing in common, and which variant has less.
+func apart(c *result.Comparison, a, b, name string) (is, aIsLess bool) {
+	x, y := variantOf(c, a), variantOf(c, b)
+	if x == nil || y == nil {
+		return false, false
+	}
+	e, f := x.Spread[name], y.Spread[name]
+	return e.High < f.Low || f.High < e.Low, x.Measures[name] < y.Measures[name]
+}
+
+func answerChoices(c *result.Comparison) string {
+	var list []string
+	for i := range c.Variants {
+		m := c.Variants[i].Measures
+		if m["passes_n"] == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%s %d of %d missed a task that waited", c.Variants[i].Name, m["missed_n"], m["passes_n"])
+		if wrong, ok := m["wrong_n"]; ok {
+			text += fmt.Sprintf(", %d chose another CPU than with the true loads", wrong)
+		}
+		list = append(list, text)
+	}
+	return "Passes for idle CPUs in a run: " + strings.Join(list, "; ") + "."
+}
