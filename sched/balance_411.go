@@ -203,7 +203,7 @@ func (s *Sched) busiestQueue411(env *lbEnv, g *schedGroup, imbalance int64, load
 	for c := g.cpus.nextAnd(env.cpus, 0); c != event.NoCPU; c = g.cpus.nextAnd(env.cpus, c+1) {
 		rq := s.rqs[c]
 		capacity, load := s.capacityOf(rq), s.weightedLoadOf(c, loads)
-		if rq.nrRunning == 1 && load > imbalance && !s.reducedCapacity(rq, env.sd) {
+		if rq.nrRunning == 1 && load > imbalance && !s.squeezed(rq, env.sd) {
 			continue
 		}
 		if load*mostCapacity > most*capacity {

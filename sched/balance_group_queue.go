@@ -21,7 +21,7 @@ func (s *Sched) findBusiestQueue(env *lbEnv, g *schedGroup) *RQ {
 		switch env.migration {
 		case migrateLoad:
 			load := rq.cpuLoadOf()
-			if nr == 1 && load > env.imbalance && !s.reducedCapacity(rq, env.sd) {
+			if nr == 1 && load > env.imbalance && !s.squeezed(rq, env.sd) {
 				continue // its one task is too much
 			}
 			// The greatest load for what the CPU can give.

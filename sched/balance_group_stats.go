@@ -94,7 +94,7 @@ func (s *Sched) updateSgStats(env *lbEnv, g *schedGroup, local bool, sgs *sgStat
 		switch {
 		case rq.nrRunning == 0 && s.idleCPU(c):
 			sgs.idleCPUs++
-		case !local && env.idle != cpuNotIdle && s.fairNr(rq) == 1 && s.reducedCapacity(rq, env.sd):
+		case !local && env.idle != cpuNotIdle && s.fairNr(rq) == 1 && s.squeezed(rq, env.sd):
 			sgs.misfitLoad = max(sgs.misfitLoad, load)
 		}
 	}
@@ -113,11 +113,6 @@ func (s *Sched) fairNr(rq *RQ) int {
 		return rq.cfs.hNrRunning - rq.cfs.hNrDelayed
 	}
 	return rq.cfs.hNrRunning
-}
-
-// reducedCapacity is check_cpu_capacity(): other classes take a noticeable part of rq.
-func (s *Sched) reducedCapacity(rq *RQ, sd *schedDomain) bool {
-	return rq.cpuCapacity*sd.imbalancePct < s.capacityOrig(rq.cpu)*100
 }
 
 // groupClassify is group_classify().
