@@ -12,7 +12,7 @@ import (
 // tasks are all that were ever made with NewTask. It is for tests, between operations.
 func (s *Sched) Check(tasks []*Task) error {
 	for _, rq := range s.rqs {
-		if err := s.checkRQ(rq); err != nil {
+		if err := cmp.Or(s.checkRQ(rq), s.checkLeaves(rq)); err != nil {
 			return fmt.Errorf("CPU %d: %w", rq.cpu, err)
 		}
 	}

@@ -136,3 +136,38 @@ func (cfs *cfsRQ) checkEEVDF() error {
 	}
 	return err
 }
+
+// checkLeaves looks whether the list of queues whose load may change has all of them, those of groups before
+// those above.
+func (s *Sched) checkLeaves(rq *RQ) error {
+	n, before := 0, (*cfsRQ)(nil)
+	for cfs := rq.leafHead; cfs != nil; cfs = cfs.leafNext {
+		n++
+		switch {
+		case cfs.rq != rq || !cfs.onList || cfs.leafPrev != before:
+			return fmt.Errorf("a queue of another CPU, or a broken link, in the list of leaves")
+		case cfs.se != nil && cfs.leafNext == nil:
+			return fmt.Errorf("the root is not the last leaf")
+		}
+		before = cfs
+	}
+	for _, g := range s.groups {
+		cfs := &g.cpus[rq.cpu].cfs
+		if !cfs.onList {
+			if !s.cfg.FairPlaced && !cfs.loadStopped && (cfs.load.weight != 0 || !cfs.avg.decayed()) {
+				return fmt.Errorf("group %d has load and is not in the list of leaves", g.id)
+			}
+			continue
+		}
+		n--
+		for up := cfs.leafPrev; up != nil; up = up.leafPrev {
+			if up == cfs.se.cfsRQ {
+				return fmt.Errorf("group %d comes after the one above it", g.id)
+			}
+		}
+	}
+	if n != 1 {
+		return fmt.Errorf("%d leaves are of no group", n)
+	}
+	return nil
+}

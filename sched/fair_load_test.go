@@ -28,6 +28,9 @@ func newLoadBox(t *rapid.T, cpus, tasks, nice int, cfg func(*Config)) *loadBox {
 	}
 	host := &quietHost{now: event.Time(rapid.Int64Range(0, 1<<32).Draw(t, "boot"))}
 	b := &loadBox{Sched: New(c, host, event.NewNames()), t: t, host: host}
+	for _, rq := range b.rqs {
+		b.NewStopper(rq.cpu, 1<<20+event.PID(rq.cpu), 0)
+	}
 	b.groups = []*Group{nil}
 	for i := range rapid.IntRange(0, 4).Draw(t, "groups") {
 		b.groups = append(b.groups, b.NewGroup(b.groups[rapid.IntRange(0, i).Draw(t, "parent")]))
@@ -54,6 +57,13 @@ func (b *loadBox) settle() {
 	for _, rq := range b.rqs {
 		if rq.needResched || rq.curr == rq.idle && rq.nrRunning > 0 {
 			b.Schedule(rq.cpu, true)
+		}
+		if rq.curr == rq.stop {
+			for more := true; more; {
+				more, _ = b.RunStopWork(rq.cpu)
+			}
+			b.Block(rq.cpu, event.StateSleeping)
+			b.Schedule(rq.cpu, false)
 		}
 	}
 }
