@@ -63,6 +63,16 @@ type Fair struct {
 	InitialUtilUnscaled bool
 	// LoadBalance411: load is balanced by the rules of 4.11, up to 5.4.
 	LoadBalance411 bool
+	// WakeAffine411: the CPU of the waker and that where the task was are compared by what the
+	// task's groups would load them with, up to 4.13; else by what idles, then by load.
+	WakeAffine411 bool
+	// SelectIdle411: an idle CPU is looked for among all cores and then all CPUs that share the cache, up to
+	// 4.12; later only among as many as it is likely to pay for, and before at the CPU where the task was
+	// before its last one (4.16), and for threads of the kernel where they did their work (5.6).
+	SelectIdle411 bool
+	// IdleTasksYield: a CPU with nothing but SCHED_IDLE tasks is as good as an idle one for a task that
+	// wakes, from 5.4 on.
+	IdleTasksYield bool
 	// SMTGain is what the threads of a core are worth together, 1178 of 1024 for a CPU up to 4.20; 0:
 	// each is worth a CPU.
 	SMTGain int64
@@ -120,15 +130,15 @@ func cfs(f Fair) Fair {
 // The kernels' own, checked with the features and files of recorded ones: 6.1, 6.1-rt, 6.12,
 // 6.12-rt. NI_RANDOM came with late point releases, which distributions have.
 var (
-	fair34 = cfs(Fair{BusyFactor: 32, ImbalancePct: 125, DomainDIE: true, InitialUtilUnscaled: true, PickClearsBuddies: true, WeightsToZero: true, QuotaSlicesExpire: true, QuotaEmptyThrottled: true, PELT411: true, LoadBalance411: true, SMTGain: 1178, On: []string{"GENTLE_FAIR_SLEEPERS", "START_DEBIT", "LAST_BUDDY", "CACHE_HOT_BUDDY",
+	fair34 = cfs(Fair{WakeAffine411: true, SelectIdle411: true, BusyFactor: 32, ImbalancePct: 125, DomainDIE: true, InitialUtilUnscaled: true, PickClearsBuddies: true, WeightsToZero: true, QuotaSlicesExpire: true, QuotaEmptyThrottled: true, PELT411: true, LoadBalance411: true, SMTGain: 1178, On: []string{"GENTLE_FAIR_SLEEPERS", "START_DEBIT", "LAST_BUDDY", "CACHE_HOT_BUDDY",
 		"WAKEUP_PREEMPTION", "LB_BIAS"}, Off: alwaysOff})
-	fair411 = cfs(Fair{BusyFactor: 32, ImbalancePct: 125, DomainDIE: true, InitialUtilUnscaled: true, MinVruntimeOnSave: true, ExitMoves: true, PickClearsBuddies: true, WeightsToZero: true, QuotaEmptyThrottled: true, PELT411: true, LoadBalance411: true, SMTGain: 1178, On: all(cfsOn, []string{"LB_BIAS"}), Off: all(alwaysOff, []string{"SIS_AVG_CPU"})})
-	fair61  = cfs(Fair{PerCPUKthreadsStay: true, BusyFactor: 16, ImbalancePct: 117, PreferSiblingInLLC: true, DomainDIE: true, LaterMisfit: true, QuotaEmptyThrottled: true, InitialUtilUnscaled: true, LongSleepers: true, ExitMoves: true, IdleMinGranularity: 750_000, QuotaBurst: true, IdleGroups: true,
+	fair411 = cfs(Fair{WakeAffine411: true, SelectIdle411: true, BusyFactor: 32, ImbalancePct: 125, DomainDIE: true, InitialUtilUnscaled: true, MinVruntimeOnSave: true, ExitMoves: true, PickClearsBuddies: true, WeightsToZero: true, QuotaEmptyThrottled: true, PELT411: true, LoadBalance411: true, SMTGain: 1178, On: all(cfsOn, []string{"LB_BIAS"}), Off: all(alwaysOff, []string{"SIS_AVG_CPU"})})
+	fair61  = cfs(Fair{IdleTasksYield: true, PerCPUKthreadsStay: true, BusyFactor: 16, ImbalancePct: 117, PreferSiblingInLLC: true, DomainDIE: true, LaterMisfit: true, QuotaEmptyThrottled: true, InitialUtilUnscaled: true, LongSleepers: true, ExitMoves: true, IdleMinGranularity: 750_000, QuotaBurst: true, IdleGroups: true,
 		On: all(cfsOn, affineOn, []string{"UTIL_EST_FASTUP", "SIS_UTIL", "NI_RANDOM", "ALT_PERIOD", "BASE_SLICE"}), Off: all(alwaysOff, []string{"SIS_PROP"})})
-	fair66  = Fair{PerCPUKthreadsStay: true, BalanceIdleCores: true, BusyFactor: 16, ImbalancePct: 117, PreferSiblingInLLC: true, GroupFlagsFollow: true, DomainDIE: true, EEVDF: true, LaterMisfit: true, SiblingsByCores: true, SMTBalance: true, PreferSiblingBusiest: true, BusiestByRunnable: true, QuotaKeepsTick: true, InitialUtilUnscaled: true, BaseSlice: 750_000, ReweightDeadline: true, InitialAtFork: true, QuotaTimersInterleave: true, QuotaBurst: true, IdleGroups: true, On: all(eevdfOn, affineOn, []string{"UTIL_EST_FASTUP"}), Off: alwaysOff}
-	fair612 = Fair{PerCPUKthreadsStay: true, BalanceIdleCores: true, MisfitKeepsInterval: true, BusyFactor: 16, ImbalancePct: 117, PreferSiblingInLLC: true, GroupFlagsFollow: true, EEVDF: true, SiblingsByCores: true, SMTBalance: true, PreferSiblingBusiest: true, BusiestByRunnable: true, QuotaKeepsTick: true, TGLoadEvery: 1_000_000, GroupKeepsWeight: true, UtilEstMerged: true, BaseSlice: 700_000, CustomSlices: true, IdleByQueue: true, IdleUnprotected: true, YieldPays: true, PickFirst: true, QuotaTimersInterleave: true, QuotaBurst: true, IdleGroups: true,
+	fair66  = Fair{IdleTasksYield: true, PerCPUKthreadsStay: true, BalanceIdleCores: true, BusyFactor: 16, ImbalancePct: 117, PreferSiblingInLLC: true, GroupFlagsFollow: true, DomainDIE: true, EEVDF: true, LaterMisfit: true, SiblingsByCores: true, SMTBalance: true, PreferSiblingBusiest: true, BusiestByRunnable: true, QuotaKeepsTick: true, InitialUtilUnscaled: true, BaseSlice: 750_000, ReweightDeadline: true, InitialAtFork: true, QuotaTimersInterleave: true, QuotaBurst: true, IdleGroups: true, On: all(eevdfOn, affineOn, []string{"UTIL_EST_FASTUP"}), Off: all(alwaysOff, []string{"SIS_PROP"})}
+	fair612 = Fair{IdleTasksYield: true, PerCPUKthreadsStay: true, BalanceIdleCores: true, MisfitKeepsInterval: true, BusyFactor: 16, ImbalancePct: 117, PreferSiblingInLLC: true, GroupFlagsFollow: true, EEVDF: true, SiblingsByCores: true, SMTBalance: true, PreferSiblingBusiest: true, BusiestByRunnable: true, QuotaKeepsTick: true, TGLoadEvery: 1_000_000, GroupKeepsWeight: true, UtilEstMerged: true, BaseSlice: 700_000, CustomSlices: true, IdleByQueue: true, IdleUnprotected: true, YieldPays: true, PickFirst: true, QuotaTimersInterleave: true, QuotaBurst: true, IdleGroups: true,
 		On: all(eevdfOn, eevdf612On, affineOn, []string{"NI_RANDOM"}), Off: alwaysOff}
-	fair618 = Fair{PerCPUKthreadsStay: true, BalanceIdleCores: true, MisfitKeepsInterval: true, DelayedStay: true, BusyFactor: 16, ImbalancePct: 117, PreferSiblingInLLC: true, GroupFlagsFollow: true, EEVDF: true, BalanceWithoutDelayed: true, SiblingsByCores: true, SMTBalance: true, PreferSiblingBusiest: true, BusiestByRunnable: true, QuotaKeepsTick: true, TGLoadEvery: 1_000_000, GroupKeepsWeight: true, UtilEstMerged: true, BaseSlice: 700_000, CustomSlices: true, ReweightPlaces: true, ProtectShortest: true, IdleByQueue: true,
+	fair618 = Fair{IdleTasksYield: true, PerCPUKthreadsStay: true, BalanceIdleCores: true, MisfitKeepsInterval: true, DelayedStay: true, BusyFactor: 16, ImbalancePct: 117, PreferSiblingInLLC: true, GroupFlagsFollow: true, EEVDF: true, BalanceWithoutDelayed: true, SiblingsByCores: true, SMTBalance: true, PreferSiblingBusiest: true, BusiestByRunnable: true, QuotaKeepsTick: true, TGLoadEvery: 1_000_000, GroupKeepsWeight: true, UtilEstMerged: true, BaseSlice: 700_000, CustomSlices: true, ReweightPlaces: true, ProtectShortest: true, IdleByQueue: true,
 		IdleUnprotected: true, YieldPays: true, PickFirst: true, QuotaTimersInterleave: true, QuotaBurst: true, IdleGroups: true, TaskThrottle: true,
 		On: all(eevdfOn, eevdf612On, affineOn), Off: alwaysOff}
 )

@@ -22,7 +22,7 @@ func (m *Machine) ownThread(kind, n int, comm string, attr sched.Attr, c event.C
 	if err != nil {
 		return nil, err
 	}
-	task.State = event.StateSleeping
+	task.State, task.Kthread = event.StateSleeping, true
 	return m.adopt(task, p), nil
 }
 

@@ -144,8 +144,16 @@ func (m *Machine) Start(from event.CPU, th *Thread) {
 }
 
 // Wake wakes th, executed on CPU from; false if it was awake.
-func (m *Machine) Wake(from event.CPU, th *Thread) bool {
-	woken, w := m.Sched.TryToWakeUp(from, th.Task)
+func (m *Machine) Wake(from event.CPU, th *Thread) bool { return m.wake(from, th, 0) }
+
+// WakeSync is Wake by a task that is about to sleep, as who reads or writes pipes and sockets; WF_SYNC.
+func (m *Machine) WakeSync(from event.CPU, th *Thread) bool { return m.wake(from, th, sched.WakeSync) }
+
+func (m *Machine) wake(from event.CPU, th *Thread, how sched.WakeFlags) bool {
+	if from >= 0 && (m.irq == from || m.cpus[from].soft != nil && m.cpus[from].soft.inIRQ.begun) {
+		how |= sched.WakeIRQ
+	}
+	woken, w := m.Sched.WakeUp(from, th.Task, how)
 	if woken && m.handsOver() {
 		m.beginHandOver(from, th)
 	}

@@ -40,7 +40,11 @@ func (f *forcer) ask(ev *event.Event, t *forced, fork bool) {
 		return
 	}
 	t.asked = true
-	t.placed, t.turn = f.sched.AskPlace(ev.CPU, t.task, fork)
+	var how sched.WakeFlags
+	if fork {
+		how = sched.WakeFork
+	}
+	t.placed, t.turn = f.sched.AskPlace(ev.CPU, t.task, how)
 }
 
 // allowed is how many CPUs t may use, as far as that is known.

@@ -75,7 +75,7 @@ func (r *runner) settle(p *thread) error {
 	if err != nil {
 		return err
 	}
-	p.th = th
+	p.th, th.Task.Kthread = th, t.Kernel
 	r.m.Sched.SetGroup(th.Task, r.groupOf(t))
 	if p.place(r.m); t.Begin == BeginRunning {
 		r.m.Sched.SetFairPlace(th.Task, noPlace) // it goes first until then
@@ -185,7 +185,7 @@ func (r *runner) spawn(p *thread, cpu event.CPU) *machine.Thread {
 		r.refused(p, err)
 		return nil
 	}
-	p.th = th
+	p.th, th.Task.Kthread = th, t.Kernel
 	r.m.Sched.SetGroup(th.Task, r.groupOf(t))
 	p.place(r.m)
 	r.living[t.PID] = p.index

@@ -13,6 +13,7 @@ func (s *Sched) updateAvgIdle(rq *RQ) {
 	rq.idling = false
 	rq.avgIdle += (rq.clock - rq.idleStamp - rq.avgIdle) / 8
 	rq.avgIdle = min(rq.avgIdle, 2*rq.maxIdleBalanceCost)
+	rq.wakeStamp, rq.wakeAvgIdle = s.jiffies(rq.clock), rq.avgIdle/2
 }
 
 // newidleBalance looks for work for rq, which has none, and reports whether it has some now;

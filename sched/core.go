@@ -41,7 +41,8 @@ func (s *Sched) WakeUpNewTask(from event.CPU, p *Task) Work {
 		cpu = p.mask.first()
 	}
 	s.placeNew(p, cpu)
-	s.placeNew(p, s.selectTaskRQ(from, p, cpu, true))
+	s.inheritWakees(p, cpu)
+	s.placeNew(p, s.selectTaskRQ(from, p, cpu, WakeFork))
 	rq := s.rqs[p.cpu]
 	s.updateRQClock(rq)
 	s.postInitEntityUtilAvg(p)
@@ -68,16 +69,19 @@ func (s *Sched) placeNew(p *Task, c event.CPU) {
 
 // TryToWakeUp makes p runnable; try_to_wake_up(). It reports false for a task that was
 // runnable already. from is the CPU on which the wake is executed.
-func (s *Sched) TryToWakeUp(from event.CPU, p *Task) (bool, Work) {
+func (s *Sched) TryToWakeUp(from event.CPU, p *Task) (bool, Work) { return s.WakeUp(from, p, 0) }
+
+// WakeUp is TryToWakeUp by who is about to sleep, or by an interrupt.
+func (s *Sched) WakeUp(from event.CPU, p *Task, f WakeFlags) (bool, Work) {
 	s.begin(from)
-	woken := s.ttwu(from, p)
+	woken := s.ttwu(from, p, f|wakeTTWU)
 	return woken, s.work
 }
 
 // notAsleep are the states in which a wake finds nothing to do.
 const notAsleep = event.StateDead | event.StateZombie | event.StateDeadOld | event.StateNew | event.StateWaking
 
-func (s *Sched) ttwu(from event.CPU, p *Task) bool {
+func (s *Sched) ttwu(from event.CPU, p *Task, f WakeFlags) bool {
 	if p.State == event.StateRunnable || p.State&notAsleep != 0 {
 		return false
 	}
@@ -87,7 +91,7 @@ func (s *Sched) ttwu(from event.CPU, p *Task) bool {
 		return true
 	}
 	p.State = event.StateWaking
-	if c := s.selectTaskRQ(from, p, p.wakeCPU, false); c != p.cpu {
+	if c := s.selectTaskRQ(from, p, p.wakeCPU, f); c != p.cpu {
 		s.migrateWoken(p)
 		s.setTaskCPU(from, p, c)
 	}
@@ -169,16 +173,16 @@ func (s *Sched) WakeList(c event.CPU) Work {
 
 // selectTaskRQ asks the class where p should run; select_task_rq(). Where somebody follows a
 // recorded scheduler that says it.
-func (s *Sched) selectTaskRQ(from event.CPU, p *Task, cpu event.CPU, fork bool) event.CPU {
+func (s *Sched) selectTaskRQ(from event.CPU, p *Task, cpu event.CPU, f WakeFlags) event.CPU {
 	if s.follow != nil {
 		return s.follow.Place(p)
 	}
-	return s.chooseTaskRQ(from, p, cpu, fork)
+	return s.chooseTaskRQ(from, p, cpu, f)
 }
 
 // chooseTaskRQ is the model's own choice. A CPU that p may not use is replaced by the first
 // that it may.
-func (s *Sched) chooseTaskRQ(from event.CPU, p *Task, cpu event.CPU, fork bool) event.CPU {
+func (s *Sched) chooseTaskRQ(from event.CPU, p *Task, cpu event.CPU, f WakeFlags) event.CPU {
 	switch {
 	case p.migrateDisabled > 0:
 		return p.cpu
@@ -187,11 +191,13 @@ func (s *Sched) chooseTaskRQ(from event.CPU, p *Task, cpu event.CPU, fork bool) 
 	}
 	switch p.class {
 	case dlClass:
-		cpu = s.selectTaskRQDL(from, p, cpu, fork)
+		cpu = s.selectTaskRQDL(from, p, cpu, f&WakeFork != 0)
 	case rtClass:
-		cpu = s.selectTaskRQRT(from, p, cpu)
+		if f&WakeExec == 0 {
+			cpu = s.selectTaskRQRT(from, p, cpu)
+		}
 	case fairClass:
-		cpu = s.selectTaskRQFair(from, p, cpu, fork)
+		cpu = s.selectTaskRQFair(from, p, cpu, f)
 	}
 	if !p.mask.has(cpu) {
 		cpu = p.mask.first()

@@ -107,6 +107,13 @@ func (m cpuMask) and(a, b cpuMask) bool {
 	return some != 0
 }
 
+// without takes all CPUs of o out of m.
+func (m cpuMask) without(o cpuMask) {
+	for i := range m {
+		m[i] &^= o[i]
+	}
+}
+
 // intersects reports whether a CPU is in both sets.
 func (m cpuMask) intersects(o cpuMask) bool {
 	for i, w := range m {

@@ -115,6 +115,16 @@ type FairConfig struct {
 	// LoadBalance411: CPUs and groups are compared by the rules of 4.11 (up to 5.4), else by group
 	// types and migration types.
 	LoadBalance411 bool
+	// WakeAffine411: the CPU of the waker and that where the task was are compared by what the
+	// task's groups would load them with, up to 4.13; else by what idles, then by load.
+	WakeAffine411 bool
+	// SelectIdle411: an idle CPU is looked for among all cores and then all CPUs that share the cache, up to
+	// 4.12; later only among as many as it is likely to pay for, and before at the CPU where the task was
+	// before its last one (4.16), and for threads of the kernel where they did their work (5.6).
+	SelectIdle411 bool
+	// IdleTasksYield: a CPU with nothing but SCHED_IDLE tasks is as good as an idle one for a task that
+	// wakes, from 5.4 on.
+	IdleTasksYield bool
 	// SMTGain is what the threads of a core are worth together, of 1024 for a CPU; 0: each is worth
 	// 1024 (from 5.0 on); sd->smt_gain.
 	SMTGain int64
@@ -182,7 +192,7 @@ func FairScale(cpus int) event.Time {
 // DefaultFair is CFS as 6.1 has it.
 func DefaultFair(cpus int) FairConfig {
 	f := FairScale(cpus)
-	return FairConfig{LaterMisfit: true, MigrationCost: 500_000, NrMigrate: 32, PerCPUKthreadsStay: true, IdleEntities: true, LongSleepers: true, ExitMoves: true, Latency: 6_000_000 * f, MinGranularity: 750_000 * f, IdleMinGranularity: 750_000, WakeupGranularity: 1_000_000 * f,
+	return FairConfig{IdleTasksYield: true, LaterMisfit: true, MigrationCost: 500_000, NrMigrate: 32, PerCPUKthreadsStay: true, IdleEntities: true, LongSleepers: true, ExitMoves: true, Latency: 6_000_000 * f, MinGranularity: 750_000 * f, IdleMinGranularity: 750_000, WakeupGranularity: 1_000_000 * f,
 		BaseSlice: 750_000 * f, BandwidthSlice: 5_000_000, InitialUtilUnscaled: true,
 		BusyFactor: 16, ImbalancePct: 117, PreferSiblingInLLC: true, DomainDIE: true,
 		Features: FeaturesOf(GentleFairSleepers, StartDebit, LastBuddy, CacheHotBuddy, WakeupPreemption, AltPeriod, BaseSlice,

@@ -116,6 +116,7 @@ func (s *Sched) SetIdle(g *Group, idle bool) error {
 		return nil
 	}
 	g.idle = idle
+	s.idlePolicySeen = s.idlePolicySeen || idle
 	for c := range g.cpus {
 		s.updateRQClock(s.rqs[c])
 		g.cpus[c].setIdle(idle)

@@ -14,9 +14,9 @@ func (s *Sched) fairWaits(rq *RQ) {
 	s.fairWait.put(rq.cpu, waiting > 0)
 }
 
-// selectTaskRQFair takes the CPU where p was if it is idle, else the next idle one, else
+// placeStandIn takes the CPU where p was if it is idle, else the next idle one, else
 // for a new task the one with the fewest tasks.
-func (s *Sched) selectTaskRQFair(_ event.CPU, p *Task, cpu event.CPU, fork bool) event.CPU {
+func (s *Sched) placeStandIn(p *Task, cpu event.CPU, fork bool) event.CPU {
 	s.work.Searched++
 	if s.idle.has(cpu) && p.mask.has(cpu) {
 		return cpu

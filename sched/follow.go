@@ -28,18 +28,30 @@ func (s *Sched) mayMove(p *Task, from, to *RQ) bool {
 	return s.follow == nil || s.follow.Move(p, from.cpu, to.cpu)
 }
 
-// AskPlace returns the CPU that the model would wake p on. turn says that several were as
-// good and a counter that no event shows chose among them.
-func (s *Sched) AskPlace(from event.CPU, p *Task, fork bool) (c event.CPU, turn bool) {
+// AskPlace returns the CPU that the model would wake p on, or with WakeFork start it. turn says that
+// several were as good and a counter that no event shows chose among them. It changes nothing, and
+// the wake that follows, for which the follower is asked, notes nothing: NoteWake does, once for each.
+func (s *Sched) AskPlace(from event.CPU, p *Task, f WakeFlags) (c event.CPU, turn bool) {
+	s.asking = true
+	defer func() { s.asking = false }()
+	return s.NoteWake(from, p, f)
+}
+
+// NoteWake is AskPlace for a wake that takes place: the scheduler remembers who has woken whom,
+// where p was and what the search has found out, as the kernel does when it looks for a CPU.
+func (s *Sched) NoteWake(from event.CPU, p *Task, f WakeFlags) (c event.CPU, turn bool) {
 	s.begin(from)
 	start := p.wakeCPU
-	if fork {
+	if f&WakeFork != 0 {
 		start = from
 		if !p.allowed(start) {
 			start = p.mask.first()
 		}
+		s.inheritWakees(p, start)
+	} else {
+		f |= wakeTTWU
 	}
-	return s.chooseTaskRQ(from, p, start, fork), s.tookTurn
+	return s.chooseTaskRQ(from, p, start, f), s.tookTurn
 }
 
 // TookTurn reports whether the last question was answered by such a counter.

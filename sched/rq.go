@@ -47,6 +47,8 @@ type RQ struct {
 	maxIdleBalanceCost event.Time
 	activeBalance      bool            // its stopper has a task to push
 	pushCPU            event.CPU       // to where
+	wakeStamp          int64           // when wakeAvgIdle was halved, jiffies; SIS_PROP
+	wakeAvgIdle        event.Time      // how long it will idle, as wakes take it
 	cpuLoad            [cpuLoads]int64 // rq.cpu_load[], before 5.2
 	lastLoadUpdate     int64           // jiffies; last_load_update_tick
 	rqBalance
@@ -109,6 +111,7 @@ type Sched struct {
 	nohz        nohzState
 	serialUntil event.Time // when the last pass over a domain with SD_SERIALIZE is over
 	rolls       uint64     // of NI_RANDOM
+	placement
 
 	nextBlocked event.Time // when tickBlocked has something to do
 }
@@ -131,6 +134,7 @@ func New(cfg Config, host Host, names *event.Names) *Sched {
 		s.initFairServer(rq, names.Intern("fair_server"))
 	}
 	s.buildDomains()
+	s.initPlacement()
 	s.dlBW, s.serversBW = cfg.ServersBW, cfg.ServersBW
 	s.initRTBandwidth()
 	return s
@@ -144,7 +148,7 @@ func (s *Sched) newIdle(c event.CPU, names *event.Names) *Task {
 
 // newTask returns a task of the machine's own that belongs to one CPU.
 func (s *Sched) newTask(pid event.PID, comm event.Name, pol Policy, c event.CPU) *Task {
-	t := &Task{PID: pid, Comm: comm, Attr: Attr{Policy: pol}, cpu: c, wakeCPU: c, moveTo: event.NoCPU, pushedAt: event.NoTime}
+	t := &Task{PID: pid, Comm: comm, Attr: Attr{Policy: pol}, Kthread: true, cpu: c, wakeCPU: c, moveTo: event.NoCPU, pushedAt: event.NoTime}
 	m := newMask(s.cfg.CPUs)
 	m.set(c)
 	t.setMask(m)

@@ -196,6 +196,8 @@ func (s *Sched) setNextTask(rq *RQ, next *Task, first bool) {
 		s.setNextTaskRT(rq, next, first)
 	case fairClass:
 		s.setNextTaskFair(rq, next, first)
+	case idleClass:
+		s.updateIdleCore(rq)
 	}
 }
 

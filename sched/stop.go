@@ -7,6 +7,8 @@ type stopWork struct {
 	task   *Task
 	push   bool // push_cpu_stop(); else migration_cpu_stop()
 	active bool // active_load_balance_cpu_stop()
+	exec   bool // migration_cpu_stop() for sched_exec(), to CPU to
+	to     event.CPU
 }
 
 // NewStopper returns migration/N of c, asleep. The host makes it when Host.Stopper asks
@@ -28,7 +30,7 @@ func (s *Sched) stopOneCPU(from event.CPU, rq *RQ, w stopWork) {
 		stopper = s.host.Stopper(rq.cpu)
 	}
 	rq.stopWorks = append(rq.stopWorks, w)
-	s.ttwu(from, stopper)
+	s.ttwu(from, stopper, wakeTTWU)
 }
 
 // pushCurrent asks the stopper of rq to push the current task away, so that one which
@@ -60,6 +62,10 @@ func (s *Sched) RunStopWork(c event.CPU) (bool, Work) {
 	switch {
 	case w.active:
 		s.activeLoadBalance(rq)
+	case w.exec:
+		if p := w.task; p.cpu == c && p.onRQ && p.allowed(w.to) {
+			s.moveTo(c, rq, p, w.to)
+		}
 	case w.push:
 		s.pushCPUStop(rq, w.task)
 	default:

@@ -75,6 +75,7 @@ func (s *Sched) setScheduler(from event.CPU, p *Task, a Attr, pi bool) error {
 	case p.State.Dead():
 		return verdict(ErrSrch, "the task has exited")
 	}
+	s.idlePolicySeen = s.idlePolicySeen || a.Policy == Idle
 	s.updateRQClock(rq)
 	if a.same(p) && (pi || p.prio == a.prio()) {
 		p.Attr = a

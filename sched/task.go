@@ -120,6 +120,9 @@ type Task struct {
 	dl                      dlEntity
 	se                      schedEntity
 
+	wakeHabits
+	Kthread bool // PF_KTHREAD: a thread of the kernel
+
 	// Data belongs to the host.
 	Data any
 }
