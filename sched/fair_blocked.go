@@ -78,6 +78,10 @@ func (s *Sched) tickBlocked(now event.Time) {
 // others that are. A CPU without domains does not balance: there it stays until a task comes or goes.
 func (s *Sched) updateBlockedAverages(rq *RQ) {
 	rq.lastBlockedTick = s.jiffies(rq.clock)
+	flags := updateTG
+	if s.cfg.Fair.PELT411 {
+		flags = 0 // a group hears what its own queue does, not what came from below
+	}
 	s.updateClassLoad(rq, &rq.avgRT, rq.curr.class == rtClass)
 	s.updateClassLoad(rq, &rq.avgDL, rq.curr.class == dlClass)
 	blocked := rq.avgRT.utilAvg > 0 || rq.avgDL.utilAvg > 0
@@ -87,7 +91,7 @@ func (s *Sched) updateBlockedAverages(rq *RQ) {
 			s.updateTGLoadAvg(cfs)
 		}
 		if se := cfs.se; se != nil && (s.cfg.Fair.PELT411 || se.avg.loadAvg > 0 || se.avg.utilAvg > 0 || cfs.propagate) {
-			s.updateLoadAvg(se.cfsRQ, se, updateTG)
+			s.updateLoadAvg(se.cfsRQ, se, flags)
 		}
 		if cfs.se != nil && cfs.decayed() {
 			rq.unlinkLeaf(cfs)

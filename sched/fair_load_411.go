@@ -104,32 +104,30 @@ func (cfs *cfsRQ) propagateUtil411(se *schedEntity) {
 }
 
 // groupLoad411 is the load that the entity of q gets; the first half of update_tg_cfs_load(),
-// 4.10: its own, scaled to the shares of the group only where all of the group has more than
-// those, so that the entity can have more load than its weight. With the features
-// propagate_group_load and propagate_runnable_load it is scaled to the weight that the entity
-// has; with the second, what is scaled is the load of the runnable tasks alone.
+// 4.10: that of q, scaled to the shares of the group only where all of the group has more than
+// those. So it has nothing to do with what the entity weighs, to which its load moves again as it ages:
+// a heavy group has too little of it when something has just come or gone. With the feature
+// propagate_group_load it is scaled by the weight that the entity should have now; with
+// propagate_runnable_load it is the load of those that are runnable, without that of sleepers.
 func (s *Sched) groupLoad411(q *cfsRQ) uint64 {
-	fair := &s.cfg.Fair
-	if !fair.PropagateGroupLoad && !fair.PropagateRunnableLoad {
-		load := int64(q.avg.loadAvg)
-		if load == 0 {
-			return 0
-		}
-		all := q.tg.loadAvg + 1 - q.tgLoadAvgContrib + load
-		if shares := q.tg.shares >> weightShift; all > shares {
-			load = load * shares / all
-		}
-		return uint64(load)
-	}
-	if q.load.weight == 0 {
-		return 0
-	}
 	load := int64(q.avg.loadAvg)
-	if fair.PropagateRunnableLoad {
+	if s.cfg.Fair.PropagateRunnableLoad {
 		load = int64(q.runnableLoad.avg)
 	}
-	shares := s.calcGroupShares(q)
-	return uint64(min(load*shares/q.load.weight, shares>>weightShift))
+	switch shares := q.tg.shares >> weightShift; {
+	case load == 0:
+	case s.cfg.Fair.PropagateGroupLoad:
+		if q.load.weight == 0 {
+			return 0
+		}
+		shares := s.calcGroupShares(q)
+		load = min(load*shares/q.load.weight, shares>>weightShift)
+	default:
+		if all := q.tg.loadAvg + 1 - q.tgLoadAvgContrib + load; all > shares {
+			load = load * shares / all
+		}
+	}
+	return uint64(load)
 }
 
 // propagateLoad411 gives se the load and cfs the difference; the second half of

@@ -9,17 +9,19 @@ import (
 	"github.com/whylate/whylate/event"
 )
 
-// scaledLoad is what a balancer should see of the fair tasks of rq: the loads of those that are
-// runnable, each scaled by what its groups weigh and have in them.
-func (b *loadBox) scaledLoad(rq *RQ) (load, weight float64) {
+// scaledLoad is what cfs should have of the tasks that are queued in it and below: the loads of
+// those that are runnable, each scaled by what the groups in between weigh and have in them, as of
+// when cfs was updated.
+func (b *loadBox) scaledLoad(cfs *cfsRQ) (load, weight float64) {
+	rq := cfs.rq
 	for _, p := range b.tasks {
-		if !p.OnRQ() || p.cpu != rq.cpu {
+		if !p.OnRQ() || p.cpu != rq.cpu || !below(p, cfs) {
 			continue
 		}
 		sa := p.se.avg
-		sa.updateLoad411(rq.clockPelt(), uint64(p.se.load.weight>>weightShift), rq.curr == p, nil)
+		sa.updateLoad411(cfs.avg.lastUpdateTime, uint64(p.se.load.weight>>weightShift), rq.curr == p, nil)
 		l, w := float64(sa.loadSum)/loadAvgMax, float64(p.se.load.weight>>weightShift)
-		for g := p.group; g != nil; g = g.parent {
+		for g := p.group; g != cfs.tg; g = g.parent {
 			q := &g.cpus[rq.cpu]
 			by := float64(q.se.load.weight) / float64(q.cfs.load.weight)
 			l, w = l*by, w*by
@@ -29,9 +31,19 @@ func (b *loadBox) scaledLoad(rq *RQ) (load, weight float64) {
 	return load, weight
 }
 
-// TestRunnableLoadIsPropagated: with propagate_runnable_load the load that the balancer of 4.11 goes
-// by is the sum of the scaled loads of all tasks queued below, at any depth. What is allowed is a
-// period's part of a weight for each level, which is how old its averages can be, and twice whenever
+// below reports whether p is queued in cfs or below it.
+func below(p *Task, cfs *cfsRQ) bool {
+	g := p.group
+	for g != nil && g != cfs.tg {
+		g = g.parent
+	}
+	return g == cfs.tg
+}
+
+// TestRunnableLoadIsPropagated: with both changes of 2017 the runnable load of every queue, that of the root that
+// the balancer of 4.11 goes by, and those of groups at any depth, is the sum of the scaled loads of all tasks
+// queued below. What is allowed is a
+// period's part of a weight for each level, which is how old its averages can be, and thrice whenever
 // a task comes or goes, since up to 4.11 the periods of a task and of its queue do not begin
 // together, neither for sums nor for averages; that decays. All tasks are of nice 0, or what is left
 // of a heavy one would outweigh a light one. Without, somewhere in these histories the load is off
@@ -62,19 +74,26 @@ func TestRunnableLoadIsPropagated(t *testing.T) {
 				b.host.now += 1_100_000 // a period ends
 				b.SchedulerTick(0)
 				b.settle()
-				want, weight := b.scaledLoad(rq)
+				b.updateBlockedAverages(rq) // those of groups that do not run, too
 				for i, p := range b.tasks {
 					if p.OnRQ() != were[i] {
-						slack += 2 * depth * part * float64(max(p.se.load.weight>>weightShift, 1024))
+						slack += 3 * depth * part * float64(max(p.se.load.weight>>weightShift, 1024))
 					}
 				}
 				slack *= math.Pow(0.5, float64(b.host.now-then)/(32*1024*1024))
-				off := math.Abs(float64(rq.cfs.runnableLoad.avg) - want)
-				if weight > 0 {
-					worst[on] = max(worst[on], off/weight)
-				}
-				if bar := weight*depth*part + slack + 5; on && off > bar {
-					t.Fatalf("runnable_load_avg %d, the tasks have %.0f of %.0f; %.0f are allowed", rq.cfs.runnableLoad.avg, want, weight, bar)
+				for _, g := range b.groups { // nil is the root
+					cfs := &rq.cfs
+					if g != nil {
+						cfs = &g.cpus[0].cfs
+					}
+					want, weight := b.scaledLoad(cfs)
+					off := math.Abs(float64(cfs.runnableLoad.avg) - want)
+					if weight > 0 && g == nil {
+						worst[on] = max(worst[on], off/weight)
+					}
+					if bar := weight*depth*part + slack + 5; on && off > bar {
+						t.Fatalf("runnable_load_avg %d, the tasks have %.0f of %.0f; %.0f are allowed", cfs.runnableLoad.avg, want, weight, bar)
+					}
 				}
 			}
 		})
