@@ -26,6 +26,8 @@ type cpu struct {
 	laters   []*timer   // those that expire in softirqs
 	tickAt   event.Time // when it ticks next, if it does
 	ticks    bool
+	// noHZFull: it is one of nohz_full=.
+	noHZFull bool
 	idle     int           // one more than the number of the idle state that it is in
 	leaving  bool          // on its way out of that
 	held     bool          // stolen in a section with interrupts off, which goes on first

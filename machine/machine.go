@@ -3,6 +3,7 @@ package machine
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/whylate/whylate/engine"
 	"github.com/whylate/whylate/event"
@@ -20,6 +21,8 @@ type Config struct {
 	NoTick bool
 	// NoHZ says when a CPU does without its tick.
 	NoHZ NoHZ
+	// NoHZFullCPUs are those of nohz_full=, with NoHZFull; nil: all.
+	NoHZFullCPUs []event.CPU
 	// LowRes: the kernel has no high-resolution timers (highres=off); every timer expires
 	// at the first tick after its time, and there is no hrtick.
 	LowRes bool
@@ -77,7 +80,7 @@ type NoHZ uint8
 const (
 	NoHZIdle   NoHZ = iota // NO_HZ_IDLE: not while it is idle
 	HZPeriodic             // HZ_PERIODIC: it always ticks
-	NoHZFull               // NO_HZ_FULL on every CPU: not for a task that the tick does not help either
+	NoHZFull               // NO_HZ_FULL: on CPUs of Config.NoHZFullCPUs also not for a task that the tick does not help
 )
 
 // What an item of the queue is. All from itemIRQ on are interrupts of a CPU.
@@ -179,6 +182,8 @@ func New(cfg Config, names *event.Names, sink func(*event.Event)) *Machine {
 	}
 	m.planSteals()
 	for c := range event.CPU(len(m.cpus)) {
+		full := cfg.NoHZFullCPUs == nil || slices.Contains(cfg.NoHZFullCPUs, c)
+		m.cpus[c].noHZFull = cfg.NoHZ == NoHZFull && full
 		if cfg.NoHZ == HZPeriodic {
 			m.startTick(c)
 		}

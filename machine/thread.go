@@ -164,8 +164,8 @@ func (m *Machine) wake(from event.CPU, th *Thread, how sched.WakeFlags) bool {
 
 // tickFor lets the CPU of a newly runnable thread tick again, where that did without.
 func (m *Machine) tickFor(th *Thread) {
-	if m.cfg.NoHZ == NoHZFull {
-		m.startTick(th.Task.CPU())
+	if c := th.Task.CPU(); m.cpus[c].noHZFull {
+		m.startTick(c)
 	}
 }
 

@@ -16,7 +16,7 @@ func (m *Machine) needsTick(c event.CPU) bool {
 	case m.Sched.IsIdle(c):
 		return m.Sched.NrRunning(c) > 0
 	}
-	return m.cfg.NoHZ != NoHZFull || !m.Sched.CanStopTick(c)
+	return !m.cpus[c].noHZFull || !m.Sched.CanStopTick(c)
 }
 
 // startTick lets c tick from the next tick of the machine on, where it should and does not

@@ -19,15 +19,18 @@ func (b *builder) cgroups(w *rtapp.Whylate) error {
 	})
 	for i := range list {
 		g := &list[i]
-		if g.CPUs != nil {
-			return fmt.Errorf("%s: group %s: cpuset.cpus is %w; give the tasks cpus", g.Pos, g.Path, ErrNotModelled)
-		}
 		to := &b.plan.Load.Groups[b.group(g.Path)-1]
 		if err := workload.CheckGroups(len(b.plan.Load.Groups), 1); err != nil {
 			return fmt.Errorf("%s: %w", g.Pos, err)
 		}
 		to.RealTime, to.RTRuntime, to.RTPeriod = g.RealTime, g.RTRuntime, g.RTPeriod
 		to.Shares, to.Idle = sharesOf(g), g.Idle
+		for _, c := range g.CPUs {
+			to.CPUs = append(to.CPUs, event.CPU(c))
+		}
+		if g.Partition != "" {
+			to.Partition, _ = workload.PartitionNamed(g.Partition) // the reader knows the words
+		}
 		if to.Quota, to.Period, to.Burst = g.Quota, g.Period, g.Burst; to.Period == 0 && to.Burst > 0 {
 			to.Period = defaultPeriod // the burst is written beside a quota of max
 		}

@@ -17,7 +17,6 @@ import (
 // TestWhatTheModelDoesNotKnowIsRefused by name, never passed over.
 func TestWhatTheModelDoesNotKnowIsRefused(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
-		{"CPUs of a group", `{"tasks": {"a": {"run": 100}}, "whylate": {"cgroups": {"/x": {"cpuset.cpus": "0"}}}}`, "cpuset.cpus"},
 		{"clamps", `{"tasks": {"a": {"util_min": 100, "run": 100}}}`, "utilisation clamps"},
 		{"NUMA", `{"tasks": {"a": {"nodes_membind": [0], "run": 100}}}`, "NUMA"},
 		{"devices", `{"global": {"io_device": "/dev/sda"}, "tasks": {"a": {"iorun": 4096}}}`, "devices"},
@@ -72,7 +71,6 @@ func TestTheObjectWhylate(t *testing.T) {
 // TestPartsOfTheObjectThatAreNotModelled are refused, too.
 func TestPartsOfTheObjectThatAreNotModelled(t *testing.T) {
 	for part, want := range map[string]string{
-		`"cgroups": {"/web": {"cpuset.cpus": [0]}}`:                            "cpuset.cpus",
 		`"cpus": 2, "topology": {"llcs_per_node": 2, "capacity": [1024, 512]}`: "unequal capacity",
 		`"costs": {"switch": [1, 2]}`:                                          "costs that vary",
 	} {

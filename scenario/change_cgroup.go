@@ -12,7 +12,8 @@ import (
 )
 
 // groupFiles are the files of a control group that a change may write.
-var groupFiles = []string{"cpu.max", "cpu.max.burst", "cpu.weight", "cpu.weight.nice", "cpu.shares", "cpu.idle", "cpu.rt_runtime_us", "cpu.rt_period_us"}
+var groupFiles = []string{"cpu.max", "cpu.max.burst", "cpu.weight", "cpu.weight.nice", "cpu.shares", "cpu.idle", "cpu.rt_runtime_us", "cpu.rt_period_us",
+	"cpuset.cpus", "cpuset.cpus.partition"}
 
 // writeGroup writes a file of g as a shell would; the error says what the kernel takes.
 func writeGroup(g *workload.Group, file, value string) error {
@@ -61,6 +62,12 @@ func writeGroup(g *workload.Group, file, value string) error {
 			g.RTPeriod = event.Time(n) * 1000
 			g.RealTime = true
 		}
+	case "cpuset.cpus":
+		if g.CPUs = nil; value != "" {
+			g.CPUs, err = parseCPUs(value)
+		}
+	case "cpuset.cpus.partition":
+		g.Partition, err = workload.PartitionNamed(value)
 	}
 	if err != nil {
 		return fmt.Errorf("%s=%s: %w", file, quote(value), err)

@@ -70,6 +70,7 @@ var patterned = []struct {
 //	mutex=PATTERN pi=on|off held=×FACTOR|outside
 //	arrivals=PATTERN delay=D later=N:D,N:D
 //	cgroup=PATTERN cpu.max="max|QUOTA PERIOD" cpu.max.burst=µs cpu.weight=N cpu.weight.nice=N cpu.idle=0|1
+//	cgroup=PATTERN cpuset.cpus=0-3,5 cpuset.cpus.partition=member|root|isolated
 //	set NAME=VALUE…
 //	kernel=PROFILE
 //	cpus=N

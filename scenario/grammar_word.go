@@ -37,7 +37,7 @@ func checkWord(name, value string) error {
 		_, err = parseSpan(value)
 	case "later":
 		_, err = parseLater(value)
-	case "cpu.max", "cpu.max.burst", "cpu.weight", "cpu.weight.nice", "cpu.shares", "cpu.idle", "cpu.rt_runtime_us", "cpu.rt_period_us":
+	case "cpu.max", "cpu.max.burst", "cpu.weight", "cpu.weight.nice", "cpu.shares", "cpu.idle", "cpu.rt_runtime_us", "cpu.rt_period_us", "cpuset.cpus", "cpuset.cpus.partition":
 		return writeGroup(new(workload.Group), name, value)
 	case "pi":
 		var on bool

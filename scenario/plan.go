@@ -115,6 +115,9 @@ func (p *Plan) Setup() (*Setup, error) {
 	if err := t.apply(); err != nil {
 		return nil, err
 	}
+	if err := s.partition(t.isolcpus); err != nil {
+		return nil, err
+	}
 	s.known(&t)
 	s.Machine.Sched.CGroup1 = p.cgroup1
 	s.Machine.Sched.Fair.QuotaTimerSeed, s.Machine.Sched.Fair.NewidleSeed = load.Seed, load.Seed

@@ -38,6 +38,7 @@ type tuning struct {
 	fair          kernel.Fair
 	throttling    bool // the kernel throttles real-time tasks
 	server        []serverWrite
+	isolcpus      []event.CPU // of the command line
 }
 
 // Settings lists all settings, sysctls before features.
@@ -82,9 +83,11 @@ var coreSettings = []Setting{
 	{"threadirqs", "on, off", "off", "handlers of interrupts run in threads, as always with PREEMPT_RT", false,
 		func(t *tuning, v string) error { return onOff(v, &t.machine.ThreadIRQs) },
 		func(t *tuning) string { return switchWord(t.machine.ThreadIRQs) }},
-	{"nohz", "idle, full, off", "idle", "when a CPU does without its tick", false,
+	{"nohz", "idle, full, off", "idle", "when a CPU does without its tick; full: on every CPU also for one task alone", false,
 		func(t *tuning, v string) error { return setNoHZ(t, v) },
 		func(t *tuning) string { return nohzNames[t.machine.NoHZ] }},
+	nohzFullSetting,
+	isolcpusSetting,
 	{"exit_normalize", "off, rt, all", "off", "what a dying task becomes before it gives its memory back: rt: SCHED_FIFO and SCHED_RR become SCHED_OTHER and keep what a lock lends; all: deadline tasks too, a negative nice value becomes 0, a lock lends nothing. Two changes that were proposed; no kernel has them", true,
 		func(t *tuning, v string) error { return setNormalize(t, v) },
 		func(t *tuning) string { return normalizeNames[t.load.Normalize] }},
@@ -206,7 +209,7 @@ func setDeferPutPrev(t *tuning, v string) error {
 func setNoHZ(t *tuning, v string) error {
 	for is, name := range nohzNames {
 		if name == v {
-			t.machine.NoHZ = is
+			t.machine.NoHZ, t.machine.NoHZFullCPUs = is, nil
 			return nil
 		}
 	}

@@ -42,6 +42,10 @@ func (s *Setup) snapshot() *sysinfo.Snapshot {
 	for i := range s.Load.Groups {
 		if g := &s.Load.Groups[i]; !g.Auto {
 			out.CGroups = append(out.CGroups, s.cgroupOf(g))
+			last := &out.CGroups[len(out.CGroups)-1]
+			if last.CPUs = listOf(s.cpusets.Groups[i]); last.CPUs != nil {
+				last.Partition = workload.PartitionNames[g.Partition]
+			}
 		}
 	}
 	out.Sort()
@@ -99,6 +103,10 @@ func (t *tuning) serverFile(ns event.Time) string {
 func (s *Setup) cpu(n int) sysinfo.CPU {
 	cfg := &s.Machine.Sched
 	c := sysinfo.CPU{CPU: int32(n), Online: true, Core: int32(n), Capacity: 1024, NoHZFull: s.Machine.NoHZ == machine.NoHZFull}
+	if list := s.Machine.NoHZFullCPUs; list != nil {
+		c.NoHZFull = c.NoHZFull && slices.Contains(list, event.CPU(n))
+	}
+	c.Isolated = slices.Contains(s.isolcpus, event.CPU(n))
 	t := &cfg.Topology
 	if n < len(t.Core) {
 		c.Core = int32(t.Core[n])
@@ -139,7 +147,8 @@ func setAttr(t *sysinfo.Task, a *sched.Attr) {
 
 // threads adds the main thread and those that it starts.
 func (s *Setup) threads(out *sysinfo.Snapshot) {
-	main := sysinfo.Task{PID: int32(s.Load.PID), TGID: int32(s.Load.PID), Comm: s.Load.Comm, Policy: sysinfo.Other, CGroup: "/", TimerSlackNS: s.slack(&sched.Attr{})}
+	main := sysinfo.Task{PID: int32(s.Load.PID), TGID: int32(s.Load.PID), Comm: s.Load.Comm, Policy: sysinfo.Other, CGroup: "/", TimerSlackNS: s.slack(&sched.Attr{}),
+		CPUs: listOf(s.cpusets.Allowed(0, nil, s.Load.CPUs))}
 	out.Tasks = append(out.Tasks, main)
 	n := 0
 	for i := range s.Load.Tasks {
@@ -153,8 +162,8 @@ func (s *Setup) threads(out *sysinfo.Snapshot) {
 			n++
 			x.PID += int32(n)
 			setAttr(&x, &attr)
-			x.CPUs, x.TimerSlackNS = listOf(cpus), s.slack(&attr)
-			s.placeIn(&x, t)
+			x.TimerSlackNS = s.slack(&attr)
+			x.CPUs = listOf(s.cpusets.Allowed(s.placeIn(&x, t), cpus, s.Load.CPUs))
 			out.Tasks = append(out.Tasks, x)
 		}
 	}

@@ -46,14 +46,15 @@ func (s *Setup) cgroupOf(g *workload.Group) sysinfo.CGroup {
 	return out
 }
 
-// placeIn says in which group the threads of t are when their first round begins.
-func (s *Setup) placeIn(x *sysinfo.Task, t *workload.Task) {
+// placeIn says in which group the threads of t are when their first round begins, and returns 1 + its
+// index, 0: the root.
+func (s *Setup) placeIn(x *sysinfo.Task, t *workload.Task) int {
 	group := t.Group
 	if len(t.Phases) > 0 && t.Phases[0].Group > 0 {
 		group = t.Phases[0].Group
 	}
 	if group == 0 {
-		return
+		return 0
 	}
 	g := &s.Load.Groups[group-1]
 	switch {
@@ -62,4 +63,5 @@ func (s *Setup) placeIn(x *sysinfo.Task, t *workload.Task) {
 	case !s.Machine.Sched.Fair.NoAutogroup:
 		x.Autogroup, x.AutogroupNice = int64(group), g.Nice
 	}
+	return group
 }

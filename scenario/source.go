@@ -29,6 +29,8 @@ type Setup struct {
 
 	settings []sysinfo.Setting // as they are now
 	features []sysinfo.Feature
+	isolcpus []event.CPU // of the command line
+	cpusets  *workload.Cpusets
 }
 
 // Reseeded returns s with a seed that lies n behind its own: another run of what is random.

@@ -35,7 +35,7 @@ func (s *Sched) SetAffinity(from event.CPU, p *Task, affinity []event.CPU) (move
 	if err != nil {
 		return false, s.work, err
 	}
-	if p.Attr.Policy == Deadline && s.cfg.DLBandwidth >= 0 && !mask.contains(s.all) {
+	if p.Attr.Policy == Deadline && s.cfg.DLBandwidth >= 0 && !mask.contains(s.rqs[p.cpu].rd.span) {
 		return false, s.work, verdict(ErrBusy, "the affinity of a deadline task must cover its root domain")
 	}
 	if p.mask.equal(mask) {

@@ -81,7 +81,7 @@ func (s *Sched) setScheduler(from event.CPU, p *Task, a Attr, pi bool) error {
 		p.Attr = a
 		return nil
 	}
-	if a.Policy == Deadline && s.cfg.DLBandwidth >= 0 && (!p.mask.contains(s.all) || s.cfg.DLBandwidth == 0) {
+	if a.Policy == Deadline && s.cfg.DLBandwidth >= 0 && (!p.mask.contains(s.rqs[p.cpu].rd.span) || s.cfg.DLBandwidth == 0) {
 		return verdict(ErrPerm, "a deadline task must be allowed to use every CPU of its root domain, and there must be bandwidth")
 	}
 	if err := s.mayBeRT(p.group, a.Policy, ErrPerm); err != nil {

@@ -59,14 +59,18 @@ func (p *thread) phaseAttr(ph *Phase) *sched.Attr {
 // place calls sched_setaffinity(2) for the thread itself, unless nothing changes. nil is
 // all CPUs.
 func (p *thread) place(cpus []event.CPU) machine.Step {
-	if slices.Equal(cpus, p.cpus) {
+	cpus, err := p.run.allowed(p, cpus)
+	if err == nil && slices.Equal(cpus, p.cpus) {
 		p.quiet = true
 		return proceed
 	}
-	p.cpus = cpus
 	t := p.th.Task
-	// Where it may not stay, the stopper preempts and moves it.
-	if _, _, err := p.run.m.Sched.SetAffinity(t.CPU(), t, cpus); err != nil {
+	if err == nil {
+		p.cpus = cpus
+		// Where it may not stay, the stopper preempts and moves it.
+		_, _, err = p.run.m.Sched.SetAffinity(t.CPU(), t, cpus)
+	}
+	if err != nil {
 		p.run.refuse(fmt.Errorf("%s: sched_setaffinity: %w", p.name, err))
 		return gone
 	}

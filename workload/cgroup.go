@@ -24,6 +24,9 @@ type Group struct {
 	// kernel has them with RT_GROUP_SCHED.
 	RealTime            bool
 	RTRuntime, RTPeriod event.Time
+	// CPUs is cpuset.cpus, nil: not written. Partition is cpuset.cpus.partition.
+	CPUs      []event.CPU
+	Partition Partition
 	// Auto: it is the group of a session (SCHED_AUTOGROUP), with a nice value of its own. Its tasks
 	// are in it while the kernel has such groups.
 	Auto bool
@@ -130,7 +133,7 @@ func (r *Run) moveInto(p *thread, group int, from event.CPU) error {
 	if _, err := r.m.Sched.Attach(from, p.th.Task, to); err != nil {
 		return fmt.Errorf("moving %s to group %s: %w", p.name, r.spec.Groups[group-1].Path, err)
 	}
-	return nil
+	return r.confine(p, from)
 }
 
 // regroup moves the thread itself to the group of a phase, and reports whether the kernel let it.

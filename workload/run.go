@@ -40,6 +40,8 @@ type Run struct {
 	devices  []*machine.Device
 	forks    []int // how many threads each fork operation has created
 
+	cpusets *Cpusets
+
 	shared *group // the main thread and all threads that are no processes
 
 	start       gate // the barrier at which all threads meet before they begin
@@ -69,6 +71,10 @@ func Load(m *machine.Machine, spec *Spec) (*Run, error) {
 	if err := r.equip(); err != nil {
 		return nil, err
 	}
+	var err error
+	if r.cpusets, err = CpusetsOf(spec.Groups, m.CPUs()); err != nil {
+		return nil, err
+	}
 	if err := r.makeGroups(); err != nil {
 		return nil, err
 	}
@@ -78,7 +84,7 @@ func Load(m *machine.Machine, spec *Spec) (*Run, error) {
 	}
 	r.main = &process{run: r}
 	r.shared = &group{users: 1, left: 1, loaded: true}
-	th, err := m.Spawn(spec.PID, spec.Comm, sched.Attr{Policy: sched.Normal}, nil, r.main)
+	th, err := m.Spawn(spec.PID, spec.Comm, sched.Attr{Policy: sched.Normal}, r.cpusets.Allowed(0, nil, spec.CPUs), r.main)
 	if err != nil {
 		return nil, err
 	}

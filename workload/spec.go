@@ -26,6 +26,8 @@ type Spec struct {
 	IRQs     []IRQ
 	Devices  []Device
 	Groups   []Group
+	// CPUs are those of a task that nobody gave any: what isolcpus= leaves. nil: all.
+	CPUs []event.CPU
 
 	// Duration is how long the main thread sleeps before it cancels all; negative: until
 	// every thread has ended by itself.

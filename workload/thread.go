@@ -123,7 +123,7 @@ func (r *Run) newThread(parent *machine.Thread, task, site int) (*thread, error)
 	// A child begins with the policy and the CPUs of its parent, without what a lock lends
 	// the parent; sched_fork().
 	parentTask := parent.Task
-	th, err := r.m.Spawn(0, r.m.Names.String(parentTask.Comm), parentTask.Attr, parentCPUs(parent), p)
+	th, err := r.m.Spawn(0, r.m.Names.String(parentTask.Comm), parentTask.Attr, r.parentCPUs(parent), p)
 	if err != nil {
 		return nil, err
 	}
@@ -145,11 +145,11 @@ func (r *Run) newThread(parent *machine.Thread, task, site int) (*thread, error)
 }
 
 // parentCPUs is the affinity that a child inherits.
-func parentCPUs(parent *machine.Thread) []event.CPU {
+func (r *Run) parentCPUs(parent *machine.Thread) []event.CPU {
 	if p, ok := parent.Program.(*thread); ok {
 		return p.cpus
 	}
-	return nil
+	return r.cpusets.Allowed(0, nil, r.spec.CPUs)
 }
 
 // mostQuiet bounds how often a thread goes on by itself in one moment: then the machine,

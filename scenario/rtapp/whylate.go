@@ -95,8 +95,10 @@ type CGroup struct {
 	// Quota is cpu.max: so many ns in each Period; event.NoTime: no limit. Burst is
 	// cpu.max.burst.
 	Quota, Period, Burst event.Time
-	// CPUs is cpuset.cpus; nil where not given.
-	CPUs []int
+	// CPUs is cpuset.cpus; nil where not given. Partition is cpuset.cpus.partition: member, root,
+	// isolated; "": not given.
+	CPUs      []int
+	Partition string
 	// RTPeriod and RTRuntime are cpu.rt_period_us and cpu.rt_runtime_us of cgroup v1, in ns,
 	// −1: no limit. RealTime: the file gives one of them; the period is then 1 s, the runtime
 	// 0 where it does not.

@@ -26,6 +26,7 @@ func readCGroup(path string, pos Pos, s strict) CGroup {
 	g.Idle = s.number("cpu.idle", 0, 1, 0) == 1
 	g.Burst = event.Time(s.number("cpu.max.burst", 0, math.MaxInt64/1000, 0)) * 1000
 	g.CPUs = s.cpus("cpuset.cpus")
+	g.Partition = s.oneOf("cpuset.cpus.partition", []string{"member", "root", "isolated"})
 	runtime, period := s.number("cpu.rt_runtime_us", -1, math.MaxInt32, -2), s.number("cpu.rt_period_us", 1, math.MaxInt32, 0)
 	if g.RealTime = runtime > -2 || period > 0; g.RealTime {
 		g.RTRuntime, g.RTPeriod = event.Time(max(runtime, 0))*1000, event.Time(max(period, 0))*1000

@@ -274,7 +274,7 @@ func TestWholeWhylate(t *testing.T) {
 		Features:   []Setting{{Name: "RT_RUNTIME_SHARE", Value: "false"}, {Name: "exit_normalize", Value: "rt"}},
 		Costs:      []Cost{{Name: "switch", Span: Span{1250, 1250}}, {Name: "exit_page", Span: Span{90, 250}}},
 		CGroups: []CGroup{
-			{Path: "/web", Weight: 200, Quota: 50 * ms, Period: 100 * ms, Burst: 10 * ms, CPUs: []int{0, 1, 3}, RealTime: true, RTRuntime: 20 * ms, RTPeriod: 100 * ms},
+			{Path: "/web", Weight: 200, Quota: 50 * ms, Period: 100 * ms, Burst: 10 * ms, CPUs: []int{0, 1, 3}, Partition: "member", RealTime: true, RTRuntime: 20 * ms, RTPeriod: 100 * ms},
 			{Path: "/old", Shares: 2048, Idle: true, Quota: event.NoTime},
 			{Path: "/polite", WeightNice: new(int(5)), Quota: event.NoTime},
 		},
