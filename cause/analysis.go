@@ -36,6 +36,8 @@ type Analysis struct {
 	wakeup    event.Name // hrtimer_wakeup
 	periods   map[timeline.TaskID]period
 	idle      [][]idleRun // by CPU
+
+	idlePasses []Ref // softirqs in which idle CPUs balanced, by time
 }
 
 // afterTimer is how long after a timer's expiry a switch still counts as its effect.
@@ -59,6 +61,7 @@ func New(x *timeline.Index, snap *sysinfo.Snapshot) *Analysis {
 	a.clocks.collect(x)
 	a.findPeriods()
 	a.collectIdle()
+	a.collectPasses()
 	a.quota = make([][]window, len(x.CPUs))
 	a.findExits()
 	a.collectDeadlineTasks()

@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/kernel"
 	"github.com/whylate/whylate/latency"
 	"github.com/whylate/whylate/timeline"
 )
@@ -12,6 +13,7 @@ import (
 type idleRun struct {
 	from, to event.Time
 	before   event.Time // sum of the earlier ones of this CPU
+	unseen   bool       // its beginning was not seen
 }
 
 // collectIdle lists when each CPU stood idle.
@@ -22,7 +24,7 @@ func (a *Analysis) collectIdle() {
 		for i := range a.x.CPUs[c].Runs {
 			r := &a.x.CPUs[c].Runs[i]
 			if r.End > r.Start && a.x.Tracker.Task(r.Task).Idle() {
-				a.idle[c] = append(a.idle[c], idleRun{r.Start, r.End, before})
+				a.idle[c] = append(a.idle[c], idleRun{r.Start, r.End, before, r.Marks.Has(timeline.MarkUnseenStart)})
 				before += r.End - r.Start
 			}
 		}
@@ -39,57 +41,111 @@ func (a *Analysis) idleUntil(c event.CPU, t event.Time) event.Time {
 	return runs[i].before + min(t, runs[i].to) - runs[i].from
 }
 
+// Elsewhere is a CPU that stood idle while the task waited.
+type Elsewhere struct {
+	CPU     event.CPU
+	NS      int64
+	Verdict Verdict // whether the task might have used it
+	// Since is when the first of its Stays began, which may lie before the wait; NoTime: the
+	// trace does not show it. Until is when the last one ended, or the wait.
+	Since, Until event.Time
+	Stays        int
+	Balancing    *Balancing // nil: the task is none that is balanced
+	Evidence     []Ref
+
+	idle []timeline.Span // the parts of the wait in which the CPU is looked at
+}
+
 // Elsewhere finds the CPUs that stood idle while the task of w waited, the longest first.
 // The CPU where it was queued is left out, for as long as it was queued there. That the
 // task may use another one is only known if it ran there and may still, or if the machine's
 // snapshot allows it; one that the snapshot forbids, and where it did not run, is left out.
 // Else it is likely.
 func (a *Analysis) Elsewhere(w *latency.Wait) []Elsewhere {
-	ns := make([]event.Time, len(a.idle))
-	for c := range ns {
-		if len(a.idle[c]) > 0 {
-			ns[c] = a.idleUntil(event.CPU(c), w.End) - a.idleUntil(event.CPU(c), w.Woken)
-		}
-	}
-	a.eachQueue(w, func(c event.CPU, from, to event.Time) {
-		if c >= 0 && int(c) < len(ns) {
-			ns[c] -= a.idleUntil(c, to) - a.idleUntil(c, from)
-		}
-	})
 	var list []Elsewhere
-	for c, idle := range ns {
-		if idle <= 0 {
+	for c := range a.idle {
+		if len(a.idle[c]) == 0 {
 			continue
 		}
-		if v := a.mayUse(w.Task, event.CPU(c)); v != Unknown {
-			list = append(list, Elsewhere{event.CPU(c), int64(idle), v})
+		e := Elsewhere{CPU: event.CPU(c), Since: event.NoTime, Until: event.NoTime}
+		a.eachQueue(w, func(queue event.CPU, from, to event.Time) {
+			if queue != e.CPU {
+				a.addIdle(&e, from, to)
+			}
+		})
+		if e.NS <= 0 {
+			continue
+		}
+		if e.Verdict = a.mayUse(w, e.CPU); e.Verdict != Unknown {
+			list = append(list, e)
 		}
 	}
 	sort.SliceStable(list, func(i, j int) bool { return list[i].NS > list[j].NS })
+	if w.Prio.Fair() {
+		for i := range list {
+			a.balancing(w, &list[i])
+		}
+	}
 	return list
 }
 
-// mayUse says whether the task may run on c: it did, and the stopper has not taken it off
-// there since, as it does when the affinity changes; or the snapshot allows it. Unknown: the
-// snapshot forbids it.
-func (a *Analysis) mayUse(t *timeline.Task, c event.CPU) Verdict {
-	if int(t.ID) < len(a.x.Tasks) {
-		for _, s := range a.x.Tasks[t.ID].RanOn {
-			if s.CPU != c || s.Last == event.NoTime {
-				continue
-			}
-			if s.Off < s.Last {
-				return Proven
-			}
-			return Likely // its affinity has changed: what a snapshot says may be of before
-		}
+// addIdle adds to e how long its CPU stood idle from from to to.
+func (a *Analysis) addIdle(e *Elsewhere, from, to event.Time) {
+	runs := a.idle[e.CPU]
+	i := sort.Search(len(runs), func(i int) bool { return runs[i].to > from })
+	j := sort.Search(len(runs), func(j int) bool { return runs[j].from >= to })
+	if i >= j || from >= to {
+		return
 	}
+	if e.Stays == 0 && !runs[i].unseen {
+		e.Since = runs[i].from
+		e.Evidence = append(e.Evidence, Ref{e.Since, e.CPU})
+	}
+	if e.Stays > 0 && runs[i].from < e.Until {
+		e.Stays-- // one that goes on
+	}
+	e.Stays += j - i
+	e.Until = min(runs[j-1].to, to)
+	e.NS += int64(a.idleUntil(e.CPU, to) - a.idleUntil(e.CPU, from))
+	e.idle = append(e.idle, timeline.Span{From: from, To: to})
+}
+
+// mayUse says whether the task of w may run on c: it did, and the stopper has not moved it since, as
+// it does when the affinity changes; or the snapshot allows it. Unknown: the snapshot forbids it, or
+// the task is a thread of the kernel that by its name belongs to another CPU. One that the snapshot
+// forbids may be of before it was taken, if the task ran there later than it waited.
+func (a *Analysis) mayUse(w *latency.Wait, c event.CPU) Verdict {
+	t := w.Task
+	last, left, moved := a.ranOn(t, c)
+	ran := last != event.NoTime
 	x := TaskOf(a.snap, a.x.Names, t)
-	switch {
-	case x == nil:
-		return Likely
-	case !x.Allows(int32(c)):
+	if cpu, bound := kernel.BoundTo(a.comm(t.Comm)); bound && x == nil && !ran && event.CPU(cpu) != c {
 		return Unknown
 	}
-	return Proven
+	switch allowed := x != nil && x.Allows(int32(c)); {
+	case x != nil && !allowed && (moved || last < w.Woken):
+		return Unknown
+	case x != nil && !allowed:
+		return Likely
+	case ran && !moved, allowed && !left:
+		return Proven
+	}
+	return Likely
+}
+
+// ranOn returns when t came to c for the last time, NoTime: it never ran there, and whether after
+// that the stopper took it off there, or moved it at all.
+func (a *Analysis) ranOn(t *timeline.Task, c event.CPU) (last event.Time, left, moved bool) {
+	last = event.NoTime
+	if int(t.ID) >= len(a.x.Tasks) {
+		return last, false, false
+	}
+	newest := event.NoTime
+	for _, s := range a.x.Tasks[t.ID].RanOn {
+		newest = max(newest, s.Off)
+		if s.CPU == c && s.Last != event.NoTime {
+			last, left = s.Last, s.Off >= s.Last
+		}
+	}
+	return last, left, last != event.NoTime && newest >= last
 }

@@ -126,10 +126,3 @@ type Explanation struct {
 
 	index map[causeKey]int // in Causes, while there are many
 }
-
-// Elsewhere is a CPU that stood idle while the task waited.
-type Elsewhere struct {
-	CPU     event.CPU
-	NS      int64
-	Verdict Verdict
-}

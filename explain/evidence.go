@@ -17,9 +17,9 @@ import (
 // mostEvidence bounds the event lines of one cause: the first and the last ones count.
 const mostEvidence = 12
 
-// addEvidence fills the event lines of every cause, and of the wait's own beginning and
-// end in its first cause. It reads the trace once more.
-func addEvidence(src Source, names *event.Names, list []lateWait, out []result.Late) error {
+// addEvidence fills the event lines of every cause, of every idle CPU, and of the wait's own
+// beginning and end. It reads the trace once more.
+func addEvidence(src Source, names *event.Names, list []lateWait, idle [][]cause.Elsewhere, out []result.Late) error {
 	wanted := make(map[cause.Ref][]string)
 	for i := range list {
 		for _, r := range refs(&list[i]) {
@@ -27,6 +27,11 @@ func addEvidence(src Source, names *event.Names, list []lateWait, out []result.L
 		}
 		for j := range list[i].Causes {
 			for _, r := range list[i].Causes[j].Evidence {
+				wanted[r] = nil
+			}
+		}
+		for j := range idle[i] {
+			for _, r := range idle[i][j].Evidence {
 				wanted[r] = nil
 			}
 		}
@@ -38,6 +43,9 @@ func addEvidence(src Source, names *event.Names, list []lateWait, out []result.L
 		out[i].Evidence = lines(refs(&list[i]), wanted)
 		for j := range list[i].Causes {
 			out[i].Causes[j].Evidence = lines(list[i].Causes[j].Evidence, wanted)
+		}
+		for j := range idle[i] {
+			out[i].IdleElsewhere[j].Evidence = lines(idle[i][j].Evidence, wanted)
 		}
 	}
 	return nil

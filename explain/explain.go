@@ -35,11 +35,13 @@ func Explain(src Source, o Options) (*result.Explain, error) {
 	if o.WaitID != "" && len(list) == 0 {
 		return nil, fmt.Errorf("wait %q: %w; `whylate explain` prints the names of the late ones", o.WaitID, ErrNoSuchWait)
 	}
+	idle := make([][]cause.Elsewhere, len(list))
 	for i := range list {
-		r.Late = append(r.Late, list[i].fill(names, f.start, f.analysis.Elsewhere(list[i].Wait)))
+		idle[i] = f.analysis.Elsewhere(list[i].Wait)
+		r.Late = append(r.Late, list[i].fill(f, names, idle[i]))
 	}
 	if o.Evidence {
-		if err := addEvidence(src, names, list, r.Late); err != nil {
+		if err := addEvidence(src, names, list, idle, r.Late); err != nil {
 			return nil, err
 		}
 	}

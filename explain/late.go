@@ -147,9 +147,9 @@ func (c *chosen) ordered() []lateWait {
 	return all
 }
 
-// fill turns a late wait into its public form; start is the first stamp of the trace, idle
-// has the CPUs that stood idle meanwhile.
-func (l *lateWait) fill(names *event.Names, start event.Time, idle []cause.Elsewhere) result.Late {
+// fill turns a late wait into its public form; idle has the CPUs that stood idle meanwhile.
+func (l *lateWait) fill(f *explained, names *event.Names, idle []cause.Elsewhere) result.Late {
+	start := f.start
 	w := l.Wait
 	out := result.Late{ID: w.ID(), Comm: names.String(w.Comm), PID: int32(w.Task.PID), Class: l.class.String(),
 		Prio: result.Prio(w.Base), CPU: int32(w.CPUAt(w.End)), WaitKind: w.Kind.String(),
@@ -173,8 +173,8 @@ func (l *lateWait) fill(names *event.Names, start event.Time, idle []cause.Elsew
 			CPU: int32(c.CPU), Comm: names.String(c.Comm), PID: int32(c.PID), Prio: result.Prio(c.Prio),
 			Verdict: c.Verdict.String(), Detail: c.Detail, Intervals: c.Pieces})
 	}
-	for _, e := range idle {
-		out.IdleElsewhere = append(out.IdleElsewhere, result.IdleElsewhere{CPU: int32(e.CPU), NS: e.NS, Verdict: e.Verdict.String()})
+	for i := range idle {
+		out.IdleElsewhere = append(out.IdleElsewhere, f.elsewhere(&idle[i], names))
 	}
 	out.Needs = append(out.Needs, l.Needs...)
 	return out

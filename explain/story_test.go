@@ -25,7 +25,7 @@ import (
 //	sysinfo  the snapshot of the machine, optional
 //	by       rows of the answer, optional; show has the word tasks then
 //	want     a line for each late wait, the causes indented below it (see tell)
-//	show     optional: what else want tells, words of cpu detail due elsewhere needs tasks waker
+//	show     optional: what else want tells, words of cpu detail due elsewhere balancing needs tasks waker
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/stories/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -115,7 +115,9 @@ func checkSameWaits(t *testing.T, explained, latency []result.Task) {
 //	! broken_chain 1
 //
 // The words of show add to it: tasks a line for each task in front; due, waker,
-// elsewhere and needs a line for each wait; cpu and detail the end of each cause.
+// elsewhere and needs a line for each wait; cpu and detail the end of each cause; balancing
+// the end of each line of elsewhere: from when to when the CPU idled, seen from the wait, how
+// often, and what shows of the balancer.
 func tell(r *result.Explain, show ...string) string {
 	var b strings.Builder
 	shows := func(word string) bool { return slices.Contains(show, word) }
@@ -163,13 +165,33 @@ func tellWait(b *strings.Builder, l *result.Late, shows func(string) bool) {
 	}
 	for _, e := range l.IdleElsewhere {
 		if shows("elsewhere") {
-			fmt.Fprintf(b, "  CPU %d idle %s %s\n", e.CPU, micros(e.NS), e.Verdict)
+			fmt.Fprintf(b, "  CPU %d idle %s %s", e.CPU, micros(e.NS), e.Verdict)
+			if shows("balancing") {
+				tellBalancing(b, l, &e)
+			}
+			b.WriteByte('\n')
 		}
 	}
 	for _, n := range l.Needs {
 		if shows("needs") {
 			fmt.Fprintf(b, "  needs %s\n", n)
 		}
+	}
+}
+
+func tellBalancing(b *strings.Builder, l *result.Late, e *result.IdleElsewhere) {
+	since := "?"
+	if e.SinceNS != nil {
+		since = micros(*e.SinceNS - l.WokenNS)
+	}
+	fmt.Fprintf(b, ", %d from %s to %s", e.Stays, since, micros(e.UntilNS-l.WokenNS))
+	x := e.Balancing
+	if x == nil {
+		return
+	}
+	fmt.Fprintf(b, "; balancing %s: %d, %d by %v, needs %v", x.Verdict, x.Passes, x.ByOthers, x.Others, x.Needs)
+	for _, p := range x.Pulled {
+		fmt.Fprintf(b, "; got %s/%d from %d by %d at %s: %s", p.Comm, p.PID, p.FromCPU, p.ByCPU, micros(p.AtNS-l.WokenNS), p.How)
 	}
 }
 

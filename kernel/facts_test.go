@@ -81,6 +81,17 @@ func TestThreadsByName(t *testing.T) {
 	}
 }
 
+// TestThreadsOfOneCPU: which CPU a thread of the kernel is bound to, by the names of recordings.
+func TestThreadsOfOneCPU(t *testing.T) {
+	for comm, want := range map[string]int{"ksoftirqd/3": 3, "migration/12": 12, "kworker/0:1": 0, "kworker/2:1H": 2, "rcuc/1": 1, "ktimers/0": 0,
+		"kworker/u8:0": -1, "kworker/R-rcu_g": -1, "kworker/0": -1, "rcuop/3": -1, "kcompactd0": -1, "bash": -1, "cpuhp/": -1, "migration/-1": -1, "irq/3-x": -1} {
+		cpu, ok := BoundTo(comm)
+		if ok != (want >= 0) || ok && cpu != want {
+			t.Errorf("%q is bound to %d %v, want %d", comm, cpu, ok, want)
+		}
+	}
+}
+
 // TestSystemCallNumbers: exit, exit_group and sched_yield of the machines' published
 // tables, and by name where the trace has the events of single calls.
 func TestSystemCallNumbers(t *testing.T) {

@@ -1,6 +1,9 @@
 package kernel
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // kernelThreadPrefixes are the beginnings of names that the kernel gives its own
 // threads. A trace carries no mark for them, so the name has to do.
@@ -35,6 +38,30 @@ func IsSoftirqThread(comm string) bool {
 
 // IsIRQThread reports whether comm is the thread of an interrupt handler.
 func IsIRQThread(comm string) bool { return strings.HasPrefix(comm, "irq/") }
+
+// boundPrefixes are the beginnings of the names of kernel threads of which each CPU has its own,
+// bound to it; what follows is its number. Those of kworkers of a CPU go on with ":", the others
+// are called "kworker/u…".
+var boundPrefixes = []string{"ktimers/", "ksoftirqd/", "rcuc/", "irq_work/", "migration/", "kworker/", "cpuhp/", "idle_inject/", "watchdog/", "backlog_napi/",
+	"stopper/", "posixcputmr/"}
+
+// BoundTo returns the CPU to which the kernel thread comm is bound; false: to none, as far as the
+// name tells.
+func BoundTo(comm string) (cpu int, ok bool) {
+	for _, p := range boundPrefixes {
+		rest, found := strings.CutPrefix(comm, p)
+		if !found {
+			continue
+		}
+		rest, _, worker := strings.Cut(rest, ":")
+		if worker != (p == "kworker/") {
+			return 0, false
+		}
+		cpu, err := strconv.Atoi(rest)
+		return cpu, err == nil && cpu >= 0
+	}
+	return 0, false
+}
 
 // exitSyscalls are the numbers of exit and exit_group by machine (uname -m); the
 // kernel's published system call tables.

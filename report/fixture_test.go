@@ -92,7 +92,7 @@ func machineLate() []result.Late {
 		{Kind: "higher_prio", NS: 20_000, StartNS: 2_344_201_412, Comm: "irq/14-ahci", PID: 214, Prio: 14, Verdict: "proven", Detail: "threaded interrupt"},
 		{Kind: "switch", NS: 300, StartNS: 2_344_221_412, PID: -1, Verdict: "likely"},
 	}
-	worst.IdleElsewhere = []result.IdleElsewhere{{CPU: 3, NS: 10_200_000, Verdict: "likely"}}
+	worst.IdleElsewhere = []result.IdleElsewhere{{CPU: 3, NS: 10_200_000, Verdict: "likely", SinceNS: at(2_333_601_400), UntilNS: 2_343_901_400, Stays: 2}}
 	worst.Advice = []result.Advice{
 		{Change: "task=logger exit_normalize=rt", Command: "chrt -o -p 0 5298   # before it exits", BeforeNS: 11_020_312, AfterNS: 31_000, ErrorNS: 330_600,
 			Text: "logger drops to SCHED_OTHER before it exits", Kind: "exit_teardown", Confirmed: &result.Confirmed{Mechanism: "exit", Predictions: 3, Within: 2, Median: 12, P90: 410}},

@@ -55,7 +55,7 @@ func (p *printer) late(in *result.Input, l *result.Late, said map[string]bool) {
 		p.shares(l)
 	}
 	p.due(in, l)
-	p.idleElsewhere(l.IdleElsewhere)
+	p.idleElsewhere(in, l)
 	p.advice(l)
 	p.needs(l.Needs, said)
 }
@@ -137,28 +137,6 @@ func (p *printer) due(in *result.Input, l *result.Late) {
 	}
 	p.line("     %s", text)
 }
-
-// idleElsewhere prints on which CPUs the task might have run instead.
-func (p *printer) idleElsewhere(list []result.IdleElsewhere) {
-	if len(list) == 0 {
-		return
-	}
-	most := len(list)
-	if !p.Verbose {
-		most = min(most, mostIdle)
-	}
-	words := make([]string, 0, most+1)
-	for _, c := range list[:most] {
-		words = append(words, fmt.Sprintf("%s %s (%s)", cpuWord(c.CPU), p.amount(c.NS), escape(c.Verdict)))
-	}
-	if more := len(list) - most; more > 0 {
-		words = append(words, fmt.Sprintf("%d more", more))
-	}
-	p.line("     meanwhile idle: %s", strings.Join(words, ", "))
-}
-
-// mostIdle is how many idle CPUs are named without Verbose: a large machine has hundreds.
-const mostIdle = 4
 
 // needs prints the events that would settle the open questions of a wait, once per block:
 // most waits of a task lack the same ones.

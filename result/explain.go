@@ -122,11 +122,45 @@ type Cause struct {
 	Evidence  []string `json:"evidence,omitempty"` // event lines, with -v
 }
 
-// IdleElsewhere is a CPU that stood idle for NS of the wait.
+// IdleElsewhere is a CPU that stood idle for NS of the wait. Verdict says whether the task might
+// have run there.
 type IdleElsewhere struct {
 	CPU     int32  `json:"cpu"`
 	NS      int64  `json:"ns"`
 	Verdict string `json:"verdict"`
+	// SinceNS is when it began to idle, for the first of its Stays in the wait, and may lie before
+	// the wait; null: before the trace. UntilNS is when the last one ended, or the wait.
+	SinceNS *int64 `json:"since_ns"`
+	UntilNS int64  `json:"until_ns"`
+	Stays   int    `json:"stays"`
+	// Balancing is what shows of the load balancer; null for a task that is not balanced.
+	Balancing *Balancing `json:"balancing"`
+	Evidence  []string   `json:"evidence,omitempty"` // event lines, with -v
+}
+
+// Balancing is what shows of the load balancer at work for an idle CPU during a wait. That a CPU
+// looks for work when it is about to idle leaves no event: only what it pulls does.
+type Balancing struct {
+	Passes   int     `json:"passes"`    // softirqs SCHED that it ran while it was idle
+	ByOthers int     `json:"by_others"` // those of other idle CPUs meanwhile, which may have looked for it too
+	Others   []int32 `json:"others"`    // these CPUs
+	Pulls    int     `json:"pulls"`     // waiting tasks that were brought to it
+	Pulled   []Pull  `json:"pulled"`    // the first 16 of them
+	// Verdict is "unknown" where Needs were not recorded, "likely" where others may have looked for it.
+	Verdict string   `json:"verdict"`
+	Needs   []string `json:"needs"`
+}
+
+// Pull is a waiting task that was brought to another CPU.
+type Pull struct {
+	AtNS    int64  `json:"at_ns"`
+	FromCPU int32  `json:"from_cpu"`
+	ByCPU   int32  `json:"by_cpu"` // that executed it
+	Comm    string `json:"comm"`
+	PID     int32  `json:"pid"`
+	// How is "newidle" where that CPU was about to take another task or to idle, "softirq" for
+	// periodic balancing, "stopper" for the thread of the CPU where the task was.
+	How string `json:"how"`
 }
 
 // Advice is a change and what replay predicts of it for this wait, in ns of lateness: the

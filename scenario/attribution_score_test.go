@@ -55,7 +55,11 @@ type answer struct {
 	stretches   []cause.Interval
 	wait        latency.Kind
 	moves, open bool
+	elsewhere   []cause.Elsewhere // of long waits
 }
+
+// longWait is how long a wait has to be for its idle CPUs to be asked for.
+const longWait = ms
 
 // analyse explains every wait of r as if the kinds in off had not been recorded; snap is the
 // machine as far as it is known.
@@ -71,6 +75,9 @@ func (r *recording) analyse(off event.KindSet, snap *sysinfo.Snapshot) []answer 
 	lt := latency.NewTracker(again, func(w *latency.Wait) {
 		e := a.Explain(w)
 		n := answer{pid: w.Task.PID, prio: w.Prio, from: w.Woken, to: w.End, due: e.Due, dueVerdict: e.DueVerdict, verdict: e.Verdict, wait: w.Kind, moves: len(w.Moves) > 0, open: w.Open()}
+		if w.End-w.Woken >= longWait {
+			n.elsewhere = a.Elsewhere(w)
+		}
 		a.Stretches(w, func(i cause.Interval) { n.stretches = append(n.stretches, i) })
 		list = append(list, n)
 	})

@@ -154,6 +154,7 @@ func (b *Builder) schedSwitch(ev *event.Event, step Step, ci *CPUIndex, cb *buil
 	if cb.run < 0 {
 		// The first switch of the trace on this CPU: prev ran since who knows when.
 		b.open(ci, cb, step.Task, ev.Time, event.NoPrio, MarkUnseenStart)
+		b.stay(step.Task.ID, ev.CPU).Last = ev.Time
 	}
 	r := &ci.Runs[cb.run]
 	b.task(step.Task.ID).lastOut = ev.TaskPrio

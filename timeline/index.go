@@ -111,6 +111,18 @@ type Stay struct {
 	Off  event.Time // when the stopper took it off that CPU for the last time; NoTime: never
 }
 
+// Pull is a task that was brought to a CPU while it waited.
+type Pull struct {
+	At   event.Time
+	From event.CPU
+	By   event.CPU // that executed it
+	Task TaskID
+	// Softirq: in a softirq, or its thread: by periodic balancing. Stopper: by the thread of
+	// the CPU where it was, which also moves tasks of another affinity. Else the CPU By was about to
+	// take another task.
+	Softirq, Stopper bool
+}
+
 // ExpiryKey names one expiry: N is its position in CPUIndex.Expiries.
 type ExpiryKey struct {
 	CPU event.CPU
@@ -130,6 +142,8 @@ type CPUIndex struct {
 	// Kept is from when a real-time task was queued to when the scheduler was asked and a fair
 	// task stayed.
 	Kept []Span
+	// Pulls are the waiting fair tasks that were brought to this CPU.
+	Pulls []Pull
 }
 
 // TaskIndex is what happened to one task.

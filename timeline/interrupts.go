@@ -259,10 +259,30 @@ const sigKill = 9
 // there, or the load balancer moves it although it ran.
 func (b *Builder) moved(ev *event.Event, step Step) {
 	c := b.x.Tracker.CPU(ev.CPU)
+	b.pulled(ev, step)
 	if step.Task == nil || c == nil || c.Current == nil || ev.Orig != ev.CPU || !kernel.IsStopper(b.x.Names.String(c.Current.Comm)) {
 		return
 	}
 	b.stay(step.Task.ID, ev.Orig).Off = ev.Time
+}
+
+// pulled notes that a waiting fair task comes to another CPU. One that is being woken only goes to
+// where it will wait.
+func (b *Builder) pulled(ev *event.Event, step Step) {
+	t := step.Task
+	if t == nil || ev.Target == ev.Orig || !ev.TaskPrio.Fair() || ev.Target < 0 || int(ev.Target) >= len(b.x.CPUs) {
+		return
+	}
+	to, cb := &b.x.CPUs[ev.Target], &b.cpus[ev.CPU]
+	waits := t.Status == StatusReady || b.queues.of(t.ID).in || b.x.Occurs(event.SchedWaking) && t.Status == StatusBlocked && cb.waking != t.ID
+	if !waits {
+		return
+	}
+	p := Pull{At: ev.Time, From: ev.Orig, By: ev.CPU, Task: t.ID, Softirq: cb.softirq >= 0 || b.softirqThread(ev.CPU)}
+	if cur := b.currentTask(ev.CPU); cur != NoTask {
+		p.Stopper = kernel.IsStopper(b.x.Names.String(b.x.Tracker.CPU(ev.CPU).Current.Comm))
+	}
+	to.Pulls = append(to.Pulls, p)
 }
 
 // alive takes back the exit mark of a task that goes on to live: the number of its system

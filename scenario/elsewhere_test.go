@@ -1,0 +1,184 @@
+package scenario_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/whylate/whylate/cause"
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/scenario"
+	"github.com/whylate/whylate/sched"
+	"github.com/whylate/whylate/truth"
+	"github.com/whylate/whylate/workload"
+)
+
+// fairPlan is a random load of fair tasks on 2–8 CPUs, more than there is room for now and then:
+// free ones, some bound to one CPU or several, in groups, with nice values, and a few real-time
+// ones.
+func fairPlan(seed uint64) *scenario.Plan {
+	r := rand.New(rand.NewPCG(seed, 31))
+	random := func(low, high int) event.Time { return event.Time(low+r.IntN(high-low+1)) * us }
+	p := &scenario.Plan{Kernel: []string{"4.11", "6.1", "6.12", "6.12-rt", "6.18"}[r.IntN(5)], CPUs: 2 + r.IntN(7)}
+	if r.IntN(2) == 0 {
+		p.Costs = scenario.DefaultCosts()
+	}
+	p.Load.Comm, p.Load.Duration, p.Load.Seed = "random", 200*ms, seed
+	for i := range p.CPUs + r.IntN(2*p.CPUs) {
+		t := workload.Task{Name: fmt.Sprintf("t%d", i), Instances: 1, Loop: -1, Timers: 1, Attr: &sched.Attr{Nice: r.IntN(10) - 5}}
+		work, sleep := random(300, 12_000), random(500, 20_000)
+		switch r.IntN(8) {
+		case 0:
+			t.CPUs = []event.CPU{event.CPU(r.IntN(p.CPUs))}
+		case 1:
+			first := r.IntN(p.CPUs)
+			t.CPUs = []event.CPU{event.CPU(first), event.CPU((first + 1) % p.CPUs)}
+		case 2:
+			t.Attr, work = &sched.Attr{Policy: sched.FIFO, Priority: 1 + r.IntN(20)}, random(100, 3000)
+		}
+		t.Phases = []workload.Phase{{Loop: 1, Ops: []workload.Op{{Kind: workload.OpRun, NS: work}, {Kind: workload.OpSleep, NS: sleep}}}}
+		p.Load.Tasks = append(p.Load.Tasks, t)
+	}
+	return p
+}
+
+// idleScore counts the waits of at least 1 ms by whether their idle CPUs are those of the truth.
+type idleScore struct {
+	waits, some, right int // some: with a CPU that idled
+	cpus, proven       int // told; proven
+	provenWrong        int // proven, and the task may not run there
+	wrong              []string
+}
+
+// idleCPU is a CPU that stood idle for ns of a wait.
+type idleCPU struct {
+	cpu event.CPU
+	ns  event.Time
+}
+
+// idleTruth has the CPUs, by number, that stood idle from from to to while pid was not queued
+// there, and which it might use.
+func (o *oracle) idleTruth(pid event.PID, from, to event.Time) (list []idleCPU) {
+	to = min(to, o.log.Ended())
+	for c := range event.CPU(o.log.CPUs()) {
+		if !o.log.Allowed(pid, c, to) {
+			continue
+		}
+		ns := event.Time(0)
+		for s := range o.log.On(c, from, to) {
+			if s.Rule == truth.Idle {
+				ns += s.To - s.From - o.queuedOn(pid, c, s.From, s.To)
+			}
+		}
+		if ns > 0 {
+			list = append(list, idleCPU{c, ns})
+		}
+	}
+	return list
+}
+
+// queuedOn is for how long of [from, to) pid waited on c.
+func (o *oracle) queuedOn(pid event.PID, c event.CPU, from, to event.Time) (ns event.Time) {
+	for _, w := range o.waits[pid] {
+		for _, q := range w.Parts {
+			if q.CPU == c {
+				ns += max(0, min(q.To, to)-max(q.From, from))
+			}
+		}
+	}
+	return ns
+}
+
+// idle scores the answers of one run.
+func (s *idleScore) idle(name string, o *oracle, list []answer) {
+	for i := range list {
+		w := &list[i]
+		if w.to-w.from < longWait {
+			continue
+		}
+		is := o.idleTruth(w.pid, w.from, w.to)
+		s.waits++
+		if len(is) > 0 || len(w.elsewhere) > 0 {
+			s.some++
+		}
+		var said []idleCPU
+		for _, e := range w.elsewhere {
+			said = append(said, idleCPU{e.CPU, event.Time(e.NS)})
+			s.cpus++
+			if e.Verdict == cause.Proven {
+				s.proven++
+				if !slices.ContainsFunc(is, func(x idleCPU) bool { return x.cpu == e.CPU }) {
+					s.provenWrong++
+				}
+			}
+		}
+		slices.SortFunc(said, func(a, b idleCPU) int { return int(a.cpu - b.cpu) })
+		if slices.Equal(said, is) {
+			s.right++
+		} else if len(s.wrong) < 8 {
+			s.wrong = append(s.wrong, fmt.Sprintf("%s: wait of %d from %d to %d: said %v, is %v", name, w.pid, w.from, w.to, said, is))
+		}
+	}
+}
+
+func (s *idleScore) String() string {
+	return fmt.Sprintf("%6d waits ≥ 1 ms, %6d with an idle CPU: %s right; %6d CPUs told, %s proven, %d of these wrong", s.waits, s.some,
+		percent(event.Time(s.right), event.Time(s.waits)), s.cpus, percent(event.Time(s.proven), event.Time(s.cpus)), s.provenWrong)
+}
+
+// TestIdleElsewhere holds the CPUs that stood idle while a task waited to the truth: which, and for
+// how long.
+func TestIdleElsewhere(t *testing.T) {
+	n := uint64(60)
+	if *long {
+		n = 600
+	}
+	few := classes[len(classes)-1].off
+	scores := []struct {
+		name     string
+		off      event.KindSet
+		snapshot bool
+		idleScore
+	}{
+		{name: "with the snapshot", snapshot: true}, {name: "scheduler events and the snapshot", off: few, snapshot: true},
+		{name: "all events"}, {name: "scheduler events", off: few},
+	}
+	for seed := *from; seed < *from+n; seed++ {
+		plan := fairPlan
+		if seed%4 == 0 {
+			plan = mixedPlan
+		}
+		src, err := sourceOf(plan(seed))
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		l, err := src.Truth()
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		r, err := record(src)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		o := newOracle(l)
+		for i := range scores {
+			s := &scores[i]
+			snap := src.Snapshot()
+			if !s.snapshot {
+				snap = nil
+			}
+			s.idle(fmt.Sprintf("seed %d on %s, %s", seed, src.Info().Kernel, s.name), o, r.analyse(s.off, snap))
+		}
+	}
+	var b strings.Builder
+	for i := range scores {
+		s := &scores[i]
+		fmt.Fprintf(&b, "%-34s %s\n", s.name, s)
+		for _, w := range s.wrong {
+			fmt.Fprintf(&b, "    %s\n", w)
+		}
+	}
+	t.Log("\n" + b.String())
+}
