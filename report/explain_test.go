@@ -117,7 +117,7 @@ func TestHostileNamesReachNoTerminal(t *testing.T) {
 	r.Diagnostics = append(r.Diagnostics, result.Diagnostic{Kind: evil}, result.Diagnostic{Text: evil})
 	r.Late[0] = result.Late{ID: evil, Comm: evil, Class: evil, WaitKind: evil, Waker: result.Waker{Comm: evil, Context: evil},
 		DueNS: at(1), DueVerdict: evil, DueDetail: evil, Verdict: evil, LatenessNS: 5,
-		Causes:        []result.Cause{{Kind: evil, Comm: evil, Verdict: evil, Detail: evil, Evidence: []string{evil}}},
+		Causes: []result.Cause{{Kind: evil, Comm: evil, Verdict: evil, Detail: evil, Evidence: []string{evil}}},
 		IdleElsewhere: []result.IdleElsewhere{{Verdict: evil, Evidence: []string{evil},
 			Balancing: &result.Balancing{Verdict: evil, Needs: []string{evil}, Pulls: 1, Pulled: []result.Pull{{Comm: evil, How: evil}}}}}, Advice: []result.Advice{{Change: evil, Command: evil, Text: evil, Kind: evil, Harm: []result.Harm{{Comm: evil}}, Confirmed: &result.Confirmed{Mechanism: evil, Predictions: 1}}}, Refused: []result.Refusal{{Change: evil, Text: evil}}, Withheld: evil, Needs: []string{evil}}
 	r.Late[1].ID = evil
