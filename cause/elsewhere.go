@@ -60,7 +60,7 @@ type Elsewhere struct {
 // The CPU where it was queued is left out, for as long as it was queued there. That the
 // task may use another one is only known if it ran there and may still, or if the machine's
 // snapshot allows it; one that the snapshot forbids, and where it did not run, is left out.
-// Else it is likely.
+// Else it is likely, or where it seems to be bound to others unknown; these come last.
 func (a *Analysis) Elsewhere(w *latency.Wait) []Elsewhere {
 	var list []Elsewhere
 	for c := range a.idle {
@@ -73,14 +73,18 @@ func (a *Analysis) Elsewhere(w *latency.Wait) []Elsewhere {
 				a.addIdle(&e, from, to)
 			}
 		})
-		if e.NS <= 0 {
-			continue
-		}
-		if e.Verdict = a.mayUse(w, e.CPU); e.Verdict != Unknown {
-			list = append(list, e)
+		if told := false; e.NS > 0 {
+			if e.Verdict, told = a.mayUse(w, e.CPU); told {
+				list = append(list, e)
+			}
 		}
 	}
-	sort.SliceStable(list, func(i, j int) bool { return list[i].NS > list[j].NS })
+	sort.SliceStable(list, func(i, j int) bool {
+		if a, b := list[i].Verdict == Unknown, list[j].Verdict == Unknown; a != b {
+			return b
+		}
+		return list[i].NS > list[j].NS
+	})
 	if w.Prio.Fair() {
 		for i := range list {
 			a.balancing(w, &list[i])
@@ -111,26 +115,38 @@ func (a *Analysis) addIdle(e *Elsewhere, from, to event.Time) {
 }
 
 // mayUse says whether the task of w may run on c: it did, and the stopper has not moved it since, as
-// it does when the affinity changes; or the snapshot allows it. Unknown: the snapshot forbids it, or
-// the task is a thread of the kernel that by its name belongs to another CPU. One that the snapshot
-// forbids may be of before it was taken, if the task ran there later than it waited.
-func (a *Analysis) mayUse(w *latency.Wait, c event.CPU) Verdict {
+// it does when the affinity changes; or the snapshot allows it. Unknown: it was woken to wait while c
+// idled too often to be free to go there. Not told at all is c where the snapshot forbids it, or the
+// task is a thread of the kernel that by its name belongs to another CPU. What the snapshot forbids
+// may be of before it was taken, if the task ran there later than it waited.
+func (a *Analysis) mayUse(w *latency.Wait, c event.CPU) (v Verdict, told bool) {
 	t := w.Task
 	last, left, moved := a.ranOn(t, c)
 	ran := last != event.NoTime
 	x := TaskOf(a.snap, a.x.Names, t)
 	if cpu, bound := kernel.BoundTo(a.comm(t.Comm)); bound && x == nil && !ran && event.CPU(cpu) != c {
-		return Unknown
+		return Unknown, false
 	}
 	switch allowed := x != nil && x.Allows(int32(c)); {
-	case x != nil && !allowed && (moved || last < w.Woken):
-		return Unknown
 	case x != nil && !allowed:
-		return Likely
-	case ran && !moved, allowed && !left:
-		return Proven
+		return Likely, !moved && last >= w.Woken
+	case allowed && !left:
+		return Proven, true
+	case a.refused(t, c):
+		return Unknown, true
+	case ran && !moved:
+		return Proven, true
 	}
-	return Likely
+	return Likely, true
+}
+
+// mostRefused is how often a task may be woken to wait while a CPU idles before it seems not to be
+// allowed there: once or twice a wake misses an idle CPU, or that was about to be used.
+const mostRefused = 2
+
+// refused reports whether t seems not to be allowed on c.
+func (a *Analysis) refused(t *timeline.Task, c event.CPU) bool {
+	return int(t.ID) < len(a.x.Tasks) && int(c) < len(a.x.Tasks[t.ID].Refused) && a.x.Tasks[t.ID].Refused[c] > mostRefused
 }
 
 // ranOn returns when t came to c for the last time, NoTime: it never ran there, and whether after

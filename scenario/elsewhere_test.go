@@ -49,6 +49,8 @@ type idleScore struct {
 	waits, some, right int // some: with a CPU that idled
 	cpus, proven       int // told; proven
 	provenWrong        int // proven, and the task may not run there
+	open, openAllowed  int // told, and unknown whether the task may run there; it may
+	bound              int // wrong, and the task was bound to its CPUs only after the wait
 	wrong              []string
 }
 
@@ -105,11 +107,20 @@ func (s *idleScore) idle(name string, o *oracle, list []answer) {
 		}
 		var said []idleCPU
 		for _, e := range w.elsewhere {
-			said = append(said, idleCPU{e.CPU, event.Time(e.NS)})
 			s.cpus++
+			allowed := slices.ContainsFunc(is, func(x idleCPU) bool { return x.cpu == e.CPU })
+			if e.Verdict == cause.Unknown { // no claim, so none is wrong
+				s.open++
+				if allowed {
+					s.openAllowed++
+				}
+				is = slices.DeleteFunc(is, func(x idleCPU) bool { return x.cpu == e.CPU })
+				continue
+			}
+			said = append(said, idleCPU{e.CPU, event.Time(e.NS)})
 			if e.Verdict == cause.Proven {
 				s.proven++
-				if !slices.ContainsFunc(is, func(x idleCPU) bool { return x.cpu == e.CPU }) {
+				if !allowed {
 					s.provenWrong++
 				}
 			}
@@ -124,8 +135,8 @@ func (s *idleScore) idle(name string, o *oracle, list []answer) {
 }
 
 func (s *idleScore) String() string {
-	return fmt.Sprintf("%6d waits ≥ 1 ms, %6d with an idle CPU: %s right; %6d CPUs told, %s proven, %d of these wrong", s.waits, s.some,
-		percent(event.Time(s.right), event.Time(s.waits)), s.cpus, percent(event.Time(s.proven), event.Time(s.cpus)), s.provenWrong)
+	return fmt.Sprintf("%6d waits ≥ 1 ms, %6d with an idle CPU: %s right; %6d CPUs told, %s proven, %d of these wrong; %d left open, %d of which it may use", s.waits, s.some,
+		percent(event.Time(s.right), event.Time(s.waits)), s.cpus, percent(event.Time(s.proven), event.Time(s.cpus)), s.provenWrong, s.open, s.openAllowed)
 }
 
 // TestIdleElsewhere holds the CPUs that stood idle while a task waited to the truth: which, and for

@@ -13,6 +13,7 @@ type Builder struct {
 	hidden                                   map[TaskID]Arming // of sleep timers whose address the trace hides
 	doExit, exitMM, doGroupExit, dlTaskTimer event.Name
 	queues                                   queues
+	refused                                  refused
 	dl                                       map[int64]bool      // the addresses of the timers of the deadline class
 	calls                                    map[event.Name]bool // the vectors by which another CPU wakes this one
 	sleepTimer                               event.Name          // hrtimer_wakeup
@@ -100,6 +101,7 @@ func (b *Builder) Push(ev *event.Event, step Step) {
 	case event.SchedWakeup, event.SchedWakeupNew:
 		cb.waking = NoTask
 		b.queues.enqueue(ev, step)
+		b.refuse(ev, step)
 	case event.HrtimerCancel:
 		b.cancel(ev, cb)
 	case event.SchedMigrateTask:
@@ -187,6 +189,8 @@ func (b *Builder) schedSwitch(ev *event.Event, step Step, ci *CPUIndex, cb *buil
 		}
 	}
 	b.stay(step.Next.ID, ev.CPU).Last = ev.Time
+	b.accepted(step.Next.ID, ev.CPU)
+	b.refused.set(ev.CPU, step.Next.Idle())
 	if ev.PreemptDepth > 0 {
 		b.x.CountsPreempt = true
 	}
@@ -208,6 +212,7 @@ func (b *Builder) stay(id TaskID, c event.CPU) *Stay {
 func (b *Builder) broken(ev *event.Event, step Step, ci *CPUIndex, cb *building) {
 	from := step.BrokenFrom
 	b.queues = queues{} // who ran, and is no longer queued, was not seen
+	b.refused.set(ev.CPU, false)
 	if cb.run >= 0 {
 		r := &ci.Runs[cb.run]
 		from = max(from, r.Start)

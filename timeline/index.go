@@ -159,9 +159,12 @@ type TaskIndex struct {
 	SignalAt    event.Time // a signal was delivered to it that may end it, NoTime: none
 	LastOff     event.Time // its final switch-out, NoTime if not seen
 	RanOn       []Stay
-	lastOut     event.Prio   // at its newest switch-out
-	ClassCalls  []event.Time // its calls of sched_setscheduler and the like, for itself or others
-	TimerWakes  []event.Time // its wakes from interrupts and by softirq threads
+	// Refused counts, by CPU, up to 255, how often since it came there last the task was woken to wait
+	// although that CPU idled: the scheduler would rather have taken it. nil: never.
+	Refused    []uint8
+	lastOut    event.Prio   // at its newest switch-out
+	ClassCalls []event.Time // its calls of sched_setscheduler and the like, for itself or others
+	TimerWakes []event.Time // its wakes from interrupts and by softirq threads
 }
 
 // Index holds a trace for random access. Its memory grows with the trace: about 80
