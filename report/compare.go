@@ -238,11 +238,21 @@ func (p *printer) scale(name string) (number func(int64) string, unit string) {
 	case strings.HasSuffix(name, "_ns_per_mb"):
 		return p.number, " " + p.unit() + "/MB"
 	case strings.HasSuffix(name, "_ppm"):
-		return func(n int64) string { return fmt.Sprintf("%d.%02d", n/10_000, n%10_000/100) }, " %"
+		return hundredthsOfPercent, " %"
 	case strings.HasSuffix(name, "_bytes_per_s"):
 		return func(n int64) string { return count(n / 1000) }, " kB/s"
 	}
 	return count, ""
+}
+
+// hundredthsOfPercent is ppm as a percentage with two digits. The end of an interval may be below zero.
+func hundredthsOfPercent(ppm int64) string {
+	sign := ""
+	if ppm <= -100 {
+		sign = "-"
+	}
+	ppm = max(ppm, -ppm)
+	return fmt.Sprintf("%s%d.%02d", sign, ppm/10_000, ppm%10_000/100)
 }
 
 // worsts prints for each variant what its longest wait was made of.

@@ -49,3 +49,11 @@ func TestCompare(t *testing.T) {
 		})
 	}
 }
+
+func TestPercentagesBelowZero(t *testing.T) {
+	for ppm, want := range map[int64]string{0: "0.00", 99: "0.00", -99: "0.00", 100: "0.01", -100: "-0.01", -32_900: "-3.29", 107_900: "10.79", -1_000_000: "-100.00"} {
+		if got := hundredthsOfPercent(ppm); got != want {
+			t.Errorf("%d ppm is %q, not %q", ppm, got, want)
+		}
+	}
+}
