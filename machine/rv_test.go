@@ -136,7 +136,7 @@ func (v *monitor) event(ev *event.Event) {
 		v.onSwitch(ev)
 	case event.SchedWakeup, event.SchedWakeupNew:
 		v.cpu[ev.Task] = ev.Target
-		if v.free && ev.Kind == event.SchedWakeup {
+		if v.free && ev.Kind == event.SchedWakeup && ev.PID != ev.Task { // not by an interrupt that keeps it from sleeping
 			v.feed(&wwnr, int64(ev.Task), "wakeup")
 		}
 		v.feed(&sssw, int64(ev.Task), "wakeup")
