@@ -106,7 +106,7 @@ var choiceMeasures = []experiment.Measure{
 	{Name: "passes_n", Title: "passes for CPUs that idle or are about to", Assume: stats.Normal},
 	{Name: "balanced_n", Title: "of them: no CPU to take from was chosen", Assume: stats.Normal},
 	{Name: "missed_n", Title: "a task waited elsewhere, and none was chosen, or a CPU on which none waited", Assume: stats.Normal},
-	{Name: "wrong_n", Title: "the rules of 4.11 would have chosen another CPU had they known what is queued", Assume: stats.Normal},
+	{Name: "wrong_n", Title: "had the rules of 4.11 known what is queued they would have chosen a CPU where a task waits, and did not", Assume: stats.Normal},
 	{Name: "late_ppm", Title: "wakeups of 1 ms and more", Assume: stats.Normal},
 	{Name: "p99_ns", Title: "wakeup latency, p99", Assume: stats.Normal},
 }

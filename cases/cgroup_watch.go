@@ -152,8 +152,8 @@ func middle(bucket int64) int64 {
 //	passes_n        all of them
 //	balanced_n      those that chose no CPU to take from
 //	missed_n        those where a task waited elsewhere in the domain and none was chosen, or a CPU on which none waited
-//	wrong_n         of those that followed the rules of 4.11: the same rules would have chosen another CPU, had the
-//	                load of each been the sum of what is queued there
+//	wrong_n         of those that followed the rules of 4.11: the same rules would have chosen a CPU where a task
+//	                waits, had the load of each been the sum of what is queued there; the pass chose one where none waits
 type choices struct{ passes, balanced, missed, judged, wrong int64 }
 
 func (c *choices) see(p *sched.BalancePass) {

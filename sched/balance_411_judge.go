@@ -59,7 +59,7 @@ func (s *Sched) tellBusiest411(env *lbEnv, g *schedGroup, why string) {
 			p.Better = rq.cpu
 		}
 	}
-	p.choose411(nil) // until a queue is chosen
+	s.choose411(p, nil) // until a queue is chosen
 }
 
 // tellQueue411 notes what was compared of the queues of g, of which rq was chosen; nil: none.
@@ -68,16 +68,17 @@ func (s *Sched) tellQueue411(env *lbEnv, g *schedGroup, rq *RQ) {
 		rq := s.rqs[c]
 		s.tellQueue(env, rq, rq.weightedCPULoad(), rq.cfs.hNrRunning)
 	}
-	env.pass.choose411(rq)
+	s.choose411(env.pass, rq)
 }
 
 // choose411 notes the queue that the pass chose; nil: none.
-func (p *BalancePass) choose411(rq *RQ) {
+func (s *Sched) choose411(p *BalancePass, rq *RQ) {
 	p.Source = event.NoCPU
 	if rq != nil {
 		p.Source = rq.cpu
 	}
-	p.Wrong = p.Better != p.Source
+	waits := func(c event.CPU) bool { return c != event.NoCPU && s.rqs[c].nrRunning > 1 }
+	p.Wrong = waits(p.Better) && !waits(p.Source)
 }
 
 // tellGroup411 notes what was found out of g.

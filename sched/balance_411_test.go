@@ -138,8 +138,8 @@ func TestBusiestBy411(t *testing.T) {
 	}
 }
 
-// What a listener is told, and that a choice is called wrong exactly if what is queued would have led to
-// another one. The root of CPU 3 does not know of the second of its tasks yet, which are in a group.
+// What a listener is told, and that a choice is called wrong if what is queued would have led to a CPU where
+// a task waits. The root of CPU 3 does not know of the second of its tasks yet, which are in a group.
 func TestWrongChoiceBy411(t *testing.T) {
 	s := newCore411(t)
 	queue := func(c event.CPU, loads ...uint64) {
@@ -156,8 +156,10 @@ func TestWrongChoiceBy411(t *testing.T) {
 	queue(2, 900)
 	s.load(3, 2, 900, 589)
 	queue(3, 900, 600)
-	s.load(5, 2, 1000, 589)
-	queue(5, 500, 500)
+	s.load(4, 1, 1000, 589)
+	queue(4, 1000)
+	s.load(5, 1, 250, 589)
+	queue(5, 250)
 	s.load(6, 1, 900, 589)
 	queue(6, 900)
 
@@ -176,7 +178,14 @@ func TestWrongChoiceBy411(t *testing.T) {
 	if g := p.Groups[1]; g.Load != 900 || g.Running != 3 || g.Type != "overloaded" || g.Capacity != 1178 || g.Local || g.CPUs[0] != 2 {
 		t.Errorf("core 1: %+v", g)
 	}
-	if q := p.Queues[1]; q.CPU != 5 || q.Load != 1000 || q.Runnable != 1000 || q.Running != 2 || q.Capacity != 589 {
-		t.Errorf("CPU 5: %+v", q)
+	if q := p.Queues[0]; q.CPU != 4 || q.Load != 1000 || q.Runnable != 1000 || q.Running != 1 || q.Capacity != 589 {
+		t.Errorf("CPU 4: %+v", q)
+	}
+	s.load(5, 2, 250, 589) // now one waits in core 2, too: the choice helps somebody
+	s.load(4, 0, 0, 0)
+	s.load(2, 0, 0, 0)
+	s.load(3, 2, 200, 589)
+	if source, _, p = s.look(levelMC, cpuNewlyIdle); source != 5 || p.Wrong || p.Better != 3 {
+		t.Errorf("a task waits on either: CPU %d, %+v", source, p)
 	}
 }

@@ -57,7 +57,8 @@ type BalancePass struct {
 	Source event.CPU
 	// Judged says that Better and Wrong are filled in, which only the rules of 4.11 do: Better is the
 	// CPU that the same rules would have chosen to take from if the load of each CPU were what its tasks
-	// weigh (Runnable of BalanceQueue), NoCPU if none, and Wrong that this is another one.
+	// weigh, NoCPU if none. Of two CPUs that are as busy as each other they may well have taken the other
+	// one; a choice is Wrong only if a task waits on Better, and none on Source.
 	Judged bool
 	Better event.CPU
 	Wrong  bool
