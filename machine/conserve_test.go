@@ -37,6 +37,17 @@ func watchConservation(m *machine.Machine, tasks []*machine.Thread) *conservatio
 // idled beside one that had too much.
 func (w *conservation) look() {
 	now := w.m.Now()
+	for i, since := range w.idle {
+		for b, waits := range w.waits {
+			if since == event.NoTime || waits == event.NoTime {
+				continue
+			}
+			if longest := now - max(since, waits, w.moved); longest > w.worst {
+				w.worst = longest
+				w.what = fmt.Sprintf("at %d CPU %d idled for %d beside CPU %d, which had %d tasks", now, i, longest, b, w.n[b])
+			}
+		}
+	}
 	clear(w.n)
 	for i, th := range w.tasks {
 		c := th.Task.CPU()
@@ -47,22 +58,9 @@ func (w *conservation) look() {
 			w.n[c]++
 		}
 	}
-	longest, pair := event.Time(0), [2]int{}
 	for i := range w.n {
-		c := event.CPU(i)
-		note(&w.idle[i], w.m.Sched.IsIdle(c) && w.n[i] == 0, now)
+		note(&w.idle[i], w.m.Sched.IsIdle(event.CPU(i)) && w.n[i] == 0, now)
 		note(&w.waits[i], w.n[i] >= 2, now)
-	}
-	for i, since := range w.idle {
-		for b, waits := range w.waits {
-			if from := max(since, waits, w.moved); since != event.NoTime && waits != event.NoTime && now-from > longest {
-				longest, pair = now-from, [2]int{i, b}
-			}
-		}
-	}
-	if longest > w.worst {
-		w.worst = longest
-		w.what = fmt.Sprintf("at %d CPU %d idled for %d beside CPU %d, which had %d tasks", now, pair[0], longest, pair[1], w.n[pair[1]])
 	}
 }
 

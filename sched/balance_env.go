@@ -64,7 +64,7 @@ func (s *Sched) tellPass(env *lbEnv, why string) {
 	switch {
 	case len(p.Moved) > 0:
 		p.Why = ""
-	case env.src != nil || p.Why == "":
+	case env.src != nil || p.Why == "" || why == whyAllPinned:
 		p.Why = why // else whoever compared the groups has said it closer
 	}
 	s.onBalance(p)
@@ -76,7 +76,7 @@ func (env *lbEnv) whyStayed() string {
 	case env.src.nrRunning <= 1:
 		return "the source has only one task"
 	case env.flags&lbfAllPinned != 0:
-		return "all pinned"
+		return whyAllPinned
 	case env.stayed&lbHot != 0:
 		return "cache hot"
 	case env.stayed&lbTooMuch != 0:

@@ -15,6 +15,9 @@ const (
 	lbOnePinned              // the task that runs there may not
 )
 
+// whyAllPinned is the end of a pass that found tasks, but none that may go where it is for.
+const whyAllPinned = "all pinned"
+
 // maxPinnedInterval is up to where the interval grows while all tasks are pinned, ms;
 // MAX_PINNED_INTERVAL.
 const maxPinnedInterval int64 = 512
@@ -63,6 +66,9 @@ func (s *Sched) balancePass(env *lbEnv, goOn *bool) (moved int, end lbEnd, why s
 		env.src = nil
 		g := s.findBusiestGroup(env)
 		if g == nil {
+			if env.flags&lbfAllPinned != 0 {
+				return 0, lbBalanced, whyAllPinned // and without those there is nothing
+			}
 			return 0, lbBalanced, "no busier group"
 		}
 		src := s.findBusiestQueue(env, g)
@@ -81,7 +87,7 @@ func (s *Sched) balancePass(env *lbEnv, goOn *bool) (moved int, end lbEnd, why s
 					env.loop, env.loopBreak = 0, s.cfg.nrMigrateBreak()
 					continue
 				}
-				return moved, lbAllPinned, "all pinned"
+				return moved, lbAllPinned, whyAllPinned
 			}
 		}
 		why = ""
