@@ -124,7 +124,7 @@ func (s *Sched) moveTasks(env *lbEnv) (moved int) {
 			env.flags &^= lbfNeedBreak
 			continue
 		}
-		if env.flags&lbfDstPinned == 0 || env.imbalance <= 0 {
+		if env.flags&lbfDstPinned == 0 || env.imbalance <= 0 || env.dry && moved > 0 {
 			break
 		}
 		env.cpus.clear(env.dst.cpu)
@@ -132,7 +132,7 @@ func (s *Sched) moveTasks(env *lbEnv) (moved int) {
 		env.flags &^= lbfDstPinned
 		env.loop, env.loopBreak = 0, s.cfg.nrMigrateBreak()
 	}
-	if up := env.sd.parent; up != nil && env.flags&lbfSomePinned != 0 && env.imbalance > 0 {
+	if up := env.sd.parent; !env.dry && up != nil && env.flags&lbfSomePinned != 0 && env.imbalance > 0 {
 		up.groups.capacity.imbalance = 1 // affinity keeps it from being balanced here
 	}
 	return moved
