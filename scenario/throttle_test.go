@@ -205,8 +205,10 @@ func TestBorrowingOfARealKernel(t *testing.T) {
 			if len(dark[cpu]) != c.windows {
 				t.Errorf("%d CPUs, share %s: %d windows on CPU %d, want %d", c.cpus, c.share, len(dark[cpu]), cpu, c.windows)
 			}
-			for _, w := range dark[cpu] {
-				if ns := w.To - w.From; ns < (c.least-4)*ms || ns > c.most*ms+us {
+			for i, w := range dark[cpu] {
+				// A task that is new on a CPU where another already is real-time waits some 20 ms, until that has
+				// used so much that its CPU counts as squeezed: the first window is shorter by that.
+				if ns := w.To - w.From; i > 0 && ns < (c.least-4)*ms || ns > c.most*ms+us {
 					t.Errorf("%d CPUs, share %s: window of %d ns on CPU %d, recorded %d to %d ms", c.cpus, c.share, ns, cpu, c.least, c.most)
 				}
 			}

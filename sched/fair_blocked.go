@@ -87,6 +87,10 @@ func (s *Sched) updateBlockedAverages(rq *RQ) {
 	blocked := rq.avgRT.utilAvg > 0 || rq.avgDL.utilAvg > 0
 	for cfs := rq.leafHead; cfs != nil; {
 		next := cfs.leafNext
+		if cfs.loadStopped {
+			cfs = next
+			continue
+		}
 		if s.updateBlocked(cfs) {
 			s.updateTGLoadAvg(cfs)
 		}

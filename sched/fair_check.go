@@ -154,8 +154,8 @@ func (s *Sched) checkLeaves(rq *RQ) error {
 	for _, g := range s.groups {
 		cfs := &g.cpus[rq.cpu].cfs
 		if !cfs.onList {
-			if !s.cfg.FairPlaced && !cfs.loadStopped && (cfs.load.weight != 0 || !cfs.avg.decayed()) {
-				return fmt.Errorf("group %d has load and is not in the list of leaves", g.id)
+			if cfs.load.weight != 0 {
+				return fmt.Errorf("group %d has tasks and is not in the list of leaves", g.id)
 			}
 			continue
 		}

@@ -11,10 +11,11 @@ type leafLink struct {
 }
 
 // linkLeaf puts cfs into the list, and the queues above that are not there; list_add_leaf_cfs_rq(). A
-// branch whose groups all come begins at the head of the list. What is throttled stays out.
+// branch whose groups all come begins at the head of the list. Who is in the list has the queue above there,
+// too; kernels take out what is throttled, here it is passed over.
 func (rq *RQ) linkLeaf(cfs *cfsRQ) {
 	var after *cfsRQ
-	for !cfs.onList && !cfs.loadStopped {
+	for !cfs.onList {
 		up := cfs.se.cfsRQ
 		cfs.onList = true
 		if up.onList {

@@ -84,12 +84,8 @@ func (s *Sched) syncLoadClock(cfs *cfsRQ) {
 	cfs.loadStopped = stop
 	if stop {
 		cfs.stoppedAt = cfs.rq.clockPelt()
-		cfs.rq.unlinkLeaf(cfs)
 	} else {
 		cfs.stoppedTime += cfs.rq.clockPelt() - cfs.stoppedAt
-		if !cfs.decayed() {
-			cfs.rq.linkLeaf(cfs)
-		}
 	}
 }
 
