@@ -7,7 +7,7 @@ import (
 	"github.com/whylate/whylate/event"
 )
 
-// nested411 is 32 CPUs of 4.11 with groups of the greatest weight inside each other, of which the
+// nested411 is 16 cores with two threads each under 4.11, with groups of the greatest weight inside each other, of which the
 // innermost has a hog on each of CPUs 0 to 30, and on CPU 31 two tasks that come and go.
 type nested411 struct {
 	*Sched
@@ -23,7 +23,8 @@ const nestedShares = 262144 // cpu.shares at most
 func newNested411(t *testing.T, depth int, groupLoad, runnableLoad bool) *nested411 {
 	t.Helper()
 	c := DefaultConfig(32)
-	c.Quiet, c.Fair.EEVDF, c.Fair.PELT411, c.Fair.WeightsToZero = true, false, true, true
+	c.Quiet, c.Topology = true, UniformTopology(2, 16, 1, 1)
+	c.Fair.EEVDF, c.Fair.PELT411, c.Fair.WeightsToZero, c.Fair.LoadBalance411, c.Fair.SMTGain = false, true, true, true, 1178
 	c.Fair.PropagateGroupLoad, c.Fair.PropagateRunnableLoad = groupLoad, runnableLoad
 	n := &nested411{t: t, host: &quietHost{now: 1_000_000_000}}
 	n.Sched = New(c, n.host, event.NewNames())
@@ -79,9 +80,14 @@ func (n *nested411) sleeper(c event.CPU) *Task {
 	}
 	n.put(p, c)
 	n.pass(1000) // what its coming has done is forgotten
+	halve(p)
+	return p
+}
+
+// halve gives p half of the load of its weight, as of now.
+func halve(p *Task) {
 	p.se.avg.loadAvg, p.se.avg.loadSum = 512, 512*loadAvgMax
 	p.se.avg.lastUpdateTime = p.se.cfsRQ.avg.lastUpdateTime
-	return p
 }
 
 // wakeOn lets p wake up on c, wherever it was.
