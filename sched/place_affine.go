@@ -44,8 +44,8 @@ func (s *Sched) wakeAffineIdle(this, prev event.CPU, sync bool) event.CPU {
 // NoCPU: it had better not.
 func (s *Sched) wakeAffineWeight(sd *schedDomain, p *Task, this, prev event.CPU, sync bool) event.CPU {
 	thisLoad := s.rqs[this].cpuLoadOf()
-	if sync {
-		load := s.taskHLoad(s.rqs[this].curr)
+	if curr := s.rqs[this].curr; sync && curr.se.cfsRQ != nil { // not the idle task, nor a stopper
+		load := s.taskHLoad(curr)
 		if load > thisLoad {
 			return this
 		}

@@ -29,7 +29,7 @@ func (s *Sched) selectIdleSibling(from event.CPU, p *Task, prev, target event.CP
 	if s.cfg.Fair.SelectIdle411 {
 		return s.selectIdleSibling411(from, p, target)
 	}
-	if rq := s.rqs[from]; rq.curr.Kthread && rq.curr.nrAllowed == 1 && f&WakeIRQ == 0 && prev == from && rq.nrRunning <= 1 {
+	if rq := s.rqs[from]; prev == from && f&WakeIRQ == 0 && rq.curr != rq.idle && rq.curr.Kthread && rq.curr.nrAllowed == 1 && rq.nrRunning <= 1 {
 		return prev
 	}
 	recent := p.recentUsedCPU
