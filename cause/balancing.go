@@ -13,15 +13,17 @@ import (
 // Balancing is what shows of the load balancer at work for an idle CPU while a fair task waited
 // elsewhere. That it looks when it is about to go idle leaves no event: only what it pulls does.
 type Balancing struct {
-	// Passes counts the softirqs SCHED that the CPU ran while it was idle, or in a thread.
-	Passes int
+	// Softirqs counts the softirqs SCHED that the CPU ran while it was idle, or in a thread. Each
+	// looks over the domains that are due, which may be none.
+	Softirqs int
 	// ByOthers counts those of other idle CPUs, Others: they may have looked for this one, too.
 	ByOthers int
 	Others   []event.CPU
 	// Pulls counts the tasks that it got meanwhile, Pulled are the first of them.
 	Pulls  int
 	Pulled []timeline.Pull
-	// Verdict says how sure Passes and ByOthers are; Unknown: Needs were not recorded.
+	// Verdict is Proven where the CPU took something, or where surely no softirq ran; Likely where
+	// one ran; Unknown where Needs were not recorded.
 	Verdict Verdict
 	Needs   []string
 }
@@ -36,15 +38,21 @@ func (a *Analysis) balancing(w *latency.Wait, e *Elsewhere) {
 			e.Evidence = append(e.Evidence, Ref{p.At, p.By})
 		}
 	}
+	took := slices.ContainsFunc(b.Pulled, func(p timeline.Pull) bool { return !p.Stopper })
+	if took {
+		b.Verdict = Proven
+	}
 	if !a.x.Occurs(event.SoftirqEntry) {
-		b.Verdict, b.Needs = Unknown, []string{"irq:softirq_entry"}
+		if b.Needs = []string{"irq:softirq_entry"}; !took {
+			b.Verdict = Unknown
+		}
 		return
 	}
 	for _, part := range e.idle {
 		for _, p := range a.balances(part.From, part.To) {
 			switch {
 			case p.CPU == e.CPU:
-				b.Passes++
+				b.Softirqs++
 			case a.idleAt(e.CPU, p.At):
 				b.ByOthers++
 				if !slices.Contains(b.Others, p.CPU) {
@@ -58,7 +66,7 @@ func (a *Analysis) balancing(w *latency.Wait, e *Elsewhere) {
 			}
 		}
 	}
-	if b.ByOthers == 0 && !a.lostOn(e.CPU, w.Woken, w.End) {
+	if b.Softirqs+b.ByOthers == 0 && !a.lostOn(e.CPU, w.Woken, w.End) {
 		b.Verdict = Proven
 	}
 }
@@ -77,11 +85,12 @@ const mostPulled = 16
 // mostIdleRefs bounds the evidence of one idle CPU.
 const mostIdleRefs = 2 * mostPulled
 
-// balances returns where idle CPUs balanced from from to to: softirqs that began then.
+// balances returns where idle CPUs balanced from from to to, that moment included: softirqs that
+// began then. One that moves the task may do so at once.
 func (a *Analysis) balances(from, to event.Time) []Ref {
 	list := a.idlePasses
 	i := sort.Search(len(list), func(i int) bool { return list[i].At >= from })
-	j := sort.Search(len(list), func(i int) bool { return list[i].At >= to })
+	j := sort.Search(len(list), func(i int) bool { return list[i].At > to })
 	return list[i:j]
 }
 

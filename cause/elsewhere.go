@@ -111,7 +111,11 @@ func (a *Analysis) addIdle(e *Elsewhere, from, to event.Time) {
 	e.Stays += j - i
 	e.Until = min(runs[j-1].to, to)
 	e.NS += int64(a.idleUntil(e.CPU, to) - a.idleUntil(e.CPU, from))
-	e.idle = append(e.idle, timeline.Span{From: from, To: to})
+	if n := len(e.idle); n > 0 && e.idle[n-1].To == from {
+		e.idle[n-1].To = to
+	} else {
+		e.idle = append(e.idle, timeline.Span{From: from, To: to})
+	}
 }
 
 // mayUse says whether the task of w may run on c: it did, and the stopper has not moved it since, as
@@ -132,7 +136,7 @@ func (a *Analysis) mayUse(w *latency.Wait, c event.CPU) (v Verdict, told bool) {
 		return Likely, !moved && last >= w.Woken
 	case allowed && !left:
 		return Proven, true
-	case a.refused(t, c):
+	case x == nil && a.refused(w, c, ran):
 		return Unknown, true
 	case ran && !moved:
 		return Proven, true
@@ -140,13 +144,20 @@ func (a *Analysis) mayUse(w *latency.Wait, c event.CPU) (v Verdict, told bool) {
 	return Likely, true
 }
 
-// mostRefused is how often a task may be woken to wait while a CPU idles before it seems not to be
-// allowed there: once or twice a wake misses an idle CPU, or that was about to be used.
+// mostRefused is how often since it ran there a task may be woken to wait while a CPU idles before it
+// seems not to be allowed there any more: now and then a wake misses an idle CPU, or one that was about
+// to be used.
 const mostRefused = 2
 
-// refused reports whether t seems not to be allowed on c.
-func (a *Analysis) refused(t *timeline.Task, c event.CPU) bool {
-	return int(t.ID) < len(a.x.Tasks) && int(c) < len(a.x.Tasks[t.ID].Refused) && a.x.Tasks[t.ID].Refused[c] > mostRefused
+// refused reports whether the task of w seems not to be allowed on c. For a CPU where it never ran
+// one sign is enough, beside the wake of this very wait.
+func (a *Analysis) refused(w *latency.Wait, c event.CPU, ran bool) bool {
+	id := w.Task.ID
+	if int(id) >= len(a.x.Tasks) || int(c) >= len(a.x.Tasks[id].Refused) {
+		return false
+	}
+	n := a.x.Tasks[id].Refused[c]
+	return n > mostRefused || !ran && (n > 1 || n > 0 && w.Kind != latency.Wakeup)
 }
 
 // ranOn returns when t came to c for the last time, NoTime: it never ran there, and whether after

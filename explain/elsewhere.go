@@ -18,7 +18,7 @@ func (f *explained) elsewhere(e *cause.Elsewhere, names *event.Names) result.Idl
 	if b == nil {
 		return out
 	}
-	out.Balancing = &result.Balancing{Passes: b.Passes, ByOthers: b.ByOthers, Others: []int32{}, Pulls: b.Pulls, Pulled: []result.Pull{}, Verdict: b.Verdict.String(), Needs: append([]string{}, b.Needs...)}
+	out.Balancing = &result.Balancing{Softirqs: b.Softirqs, ByOthers: b.ByOthers, Others: []int32{}, Pulls: b.Pulls, Pulled: []result.Pull{}, Verdict: b.Verdict.String(), Needs: append([]string{}, b.Needs...)}
 	for _, c := range b.Others {
 		out.Balancing.Others = append(out.Balancing.Others, int32(c))
 	}

@@ -189,7 +189,7 @@ func tellBalancing(b *strings.Builder, l *result.Late, e *result.IdleElsewhere) 
 	if x == nil {
 		return
 	}
-	fmt.Fprintf(b, "; balancing %s: %d, %d by %v, needs %v", x.Verdict, x.Passes, x.ByOthers, x.Others, x.Needs)
+	fmt.Fprintf(b, "; balancing %s: %d, %d by %v, needs %v", x.Verdict, x.Softirqs, x.ByOthers, x.Others, x.Needs)
 	for _, p := range x.Pulled {
 		fmt.Fprintf(b, "; got %s/%d from %d by %d at %s: %s", p.Comm, p.PID, p.FromCPU, p.ByCPU, micros(p.AtNS-l.WokenNS), p.How)
 	}

@@ -34,7 +34,7 @@ func (p *printer) idleElsewhere(in *result.Input, l *result.Late) {
 	}
 	p.line("     meanwhile idle: %s", strings.Join(words, ", "))
 	if !p.Verbose {
-		if b := list[0].Balancing; b != nil && (b.Passes+b.ByOthers+b.Pulls > 0 || list[0].NS >= longIdle) {
+		if b := list[0].Balancing; b != nil && (b.Softirqs+b.ByOthers+b.Pulls > 0 || list[0].NS >= longIdle) {
 			p.line("     %s %s; %s", cpuWord(list[0].CPU), p.since(l, &list[0]), p.balancing(l, b))
 		}
 		return
@@ -72,19 +72,23 @@ func (p *printer) since(l *result.Late, e *result.IdleElsewhere) string {
 // balancing says in a few words what shows of the balancer at work for an idle CPU.
 func (p *printer) balancing(l *result.Late, b *result.Balancing) string {
 	var words []string
-	if b.Passes > 0 {
-		words = append(words, "it balanced "+times(b.Passes))
+	if b.Softirqs > 0 {
+		words = append(words, "its balancing softirq ran "+times(b.Softirqs))
 	}
 	if b.ByOthers > 0 {
 		cpus := make([]string, 0, len(b.Others))
 		for _, c := range b.Others {
 			cpus = append(cpus, fmt.Sprint(c))
 		}
-		words = append(words, fmt.Sprintf("idle CPU %s balanced %s, for it too perhaps", strings.Join(cpus, ", "), times(b.ByOthers)))
+		of := "that of"
+		if b.Softirqs == 0 {
+			of = "the balancing softirq of"
+		}
+		words = append(words, fmt.Sprintf("%s idle CPU %s ran %s, for it too perhaps", of, strings.Join(cpus, ", "), times(b.ByOthers)))
 	}
 	switch {
-	case b.Verdict == "unknown":
-		words = append(words, "whether it balanced was not recorded ("+strings.Join(escapeAll(b.Needs), ", ")+")")
+	case len(b.Needs) > 0:
+		words = append(words, "whether its balancing softirq ran was not recorded ("+strings.Join(escapeAll(b.Needs), ", ")+")")
 	case len(words) == 0:
 		words = append(words, "no balancing of it shows")
 	}

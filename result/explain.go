@@ -141,12 +141,15 @@ type IdleElsewhere struct {
 // Balancing is what shows of the load balancer at work for an idle CPU during a wait. That a CPU
 // looks for work when it is about to idle leaves no event: only what it pulls does.
 type Balancing struct {
-	Passes   int     `json:"passes"`    // softirqs SCHED that it ran while it was idle
+	// Softirqs counts the softirqs SCHED that it ran while it was idle: each looks over the domains
+	// that are due, which may be none.
+	Softirqs int     `json:"softirqs"`
 	ByOthers int     `json:"by_others"` // those of other idle CPUs meanwhile, which may have looked for it too
 	Others   []int32 `json:"others"`    // these CPUs
 	Pulls    int     `json:"pulls"`     // waiting tasks that were brought to it
 	Pulled   []Pull  `json:"pulled"`    // the first 16 of them
-	// Verdict is "unknown" where Needs were not recorded, "likely" where others may have looked for it.
+	// Verdict is "proven" where it took something or surely ran no softirq, "likely" where one ran, or
+	// others may have looked for it, "unknown" where Needs were not recorded.
 	Verdict string   `json:"verdict"`
 	Needs   []string `json:"needs"`
 }
