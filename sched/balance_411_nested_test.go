@@ -37,7 +37,7 @@ func TestIdleCPUTakesFromTheWrongCPU(t *testing.T) {
 			n.Schedule(31, false)
 
 			found := depth == 0 || on.group || on.runnable
-			if busier := with > one*5/4; busier != found {
+			if busier := with > one*11/10; busier != found {
 				t.Errorf("%s: the root of CPU 4 has %d, that of CPU 2 %d", name, with, one)
 			}
 			if last.Domain != "MC" || last.Kind != BalanceNewidle || last.Better != 4 {
