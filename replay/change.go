@@ -95,8 +95,11 @@ func (l *Load) Apply(c *scenario.Change) error {
 	if err != nil {
 		return err
 	}
-	_, err = p.Setup() // what the settings are together may be what a kernel refuses
-	return err
+	setup, err := p.Setup() // what the settings are together may be what a kernel refuses
+	if err != nil {
+		return err
+	}
+	return l.confine(c, setup.Load.CPUs)
 }
 
 // assume notes a guess, counted.

@@ -66,7 +66,9 @@ func (s *firstSight) config(info *event.Info, o Options) (sched.Config, error) {
 		s.kernelUnknown = true
 	}
 	plan := scenario.Plan{Kernel: profile, CPUs: min(max(s.cpus, info.CPUs, 1), mostForcedCPUs)}
-	s.settings(&plan)
+	h := scenario.HardwareOf(s.snap, plan.CPUs)
+	plan.Topology, plan.Partitions, plan.Isolated = h.Topology, h.Partitions, h.Isolated
+	s.settings(&plan, h.Values)
 	setup, err := plan.Setup()
 	if err != nil {
 		return sched.Config{}, fmt.Errorf("configuring the model as kernel %q: %w", release, err)
@@ -90,7 +92,7 @@ func (s *firstSight) likelyProfile(release string) string {
 }
 
 // settings adds those of the snapshot that the model's kernel takes.
-func (s *firstSight) settings(plan *scenario.Plan) {
+func (s *firstSight) settings(plan *scenario.Plan, more []scenario.Value) {
 	if s.snap == nil {
 		return
 	}
@@ -108,6 +110,9 @@ func (s *firstSight) settings(plan *scenario.Plan) {
 	}
 	for _, set := range s.snap.Settings {
 		try(set.Name, set.Value)
+	}
+	for _, set := range more {
+		try(set.Name, set.To)
 	}
 	for _, f := range s.snap.Features {
 		try(f.Name, map[bool]string{true: "on", false: "off"}[f.On])

@@ -23,6 +23,7 @@ type Load struct {
 	Kernel   string            // the profile that the machine is made by
 	Preempt  kernel.Preempt    // in force: the profile's, unless the trace shows another one
 	CPUs     int
+	Hardware scenario.Hardware
 	Zero     event.Time // the trace's time at the model's 0; From − Zero is not negative
 	From     event.Time // of the first event: there the machine is as Task.Begin says
 	To       event.Time // of the last event

@@ -31,6 +31,7 @@ func (r *reader) settings() {
 			r.l.Preempt = p
 		}
 	}
+	r.l.Hardware = scenario.HardwareOf(snap, r.l.CPUs)
 	var list []scenario.Value
 	for _, s := range snap.Settings {
 		list = append(list, scenario.Value{Name: s.Name, To: s.Value})
@@ -50,6 +51,7 @@ func (r *reader) settings() {
 				scenario.Value{Name: "fair_server_period_ns", To: strconv.FormatInt(server.PeriodNS, 10)})
 		}
 	}
+	list = append(list, r.l.Hardware.Values...)
 	// What fits only together with another one, a runtime and its period, is taken after that.
 	for left := len(list) + 1; len(list) < left; {
 		left = len(list)

@@ -41,7 +41,8 @@ func (l *Load) plan() (*scenario.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &scenario.Plan{Name: "replay", Kernel: l.Kernel, CPUs: l.CPUs}
+	p := &scenario.Plan{Name: "replay", Kernel: l.Kernel, CPUs: l.CPUs, Topology: l.Hardware.Topology, Partitions: l.Hardware.Partitions, Isolated: l.Hardware.Isolated}
+	p.Load.Groups = l.cpusets()
 	if l.Tick > 0 {
 		p.Values = append(p.Values, scenario.Value{Name: "HZ", To: strconv.FormatInt(int64(1_000_000_000/l.Tick), 10)})
 	}

@@ -35,6 +35,11 @@ func (s *RunSource) Snapshot() *sysinfo.Snapshot {
 			c.FairServer = s.server
 		}
 	}
+	if setup, err := l.Setup(); err == nil && l.changed {
+		for i := range out.CPUs {
+			setup.CommandLine(&out.CPUs[i])
+		}
+	}
 	byPID := make(map[event.PID]*Task, len(l.Tasks))
 	for i := range l.Tasks {
 		if t := &l.Tasks[i]; t.Begin != BeginNew {

@@ -18,9 +18,12 @@ type Plan struct {
 	Name   string
 	Kernel string // profile; "": DefaultKernel
 	CPUs   int    // 0: as many as the tasks name, at least one
-	// Topology is how the CPUs share things.
-	Topology sched.Topology
-	Costs    Costs // of the machine's own work, unless UseCosts names a table
+	// Topology is how the CPUs share things. Partitions are sets of them that balance by themselves,
+	// Isolated those that do not balance, beside what settings and control groups say.
+	Topology   sched.Topology
+	Partitions [][]event.CPU
+	Isolated   []event.CPU
+	Costs      Costs // of the machine's own work, unless UseCosts names a table
 	// IdleStates and Steals are those of the machine.
 	IdleStates []machine.IdleState
 	Steals     []machine.Steal
@@ -115,7 +118,7 @@ func (p *Plan) Setup() (*Setup, error) {
 	if err := t.apply(); err != nil {
 		return nil, err
 	}
-	if err := s.partition(t.isolcpus); err != nil {
+	if err := s.partition(p, t.isolcpus); err != nil {
 		return nil, err
 	}
 	s.known(&t)

@@ -72,17 +72,17 @@ func cpuText(cpus []event.CPU) string {
 	return list.String()
 }
 
-// partition makes the scheduler's partitions of what isolcpus= and the cpusets of the load say, and takes
-// isolated CPUs away from tasks that nobody gave any.
-func (s *Setup) partition(isolcpus []event.CPU) error {
+// partition makes the scheduler's partitions of what the machine, isolcpus= and the cpusets of the load say, and
+// takes isolated CPUs away from tasks that nobody gave any.
+func (s *Setup) partition(p *Plan, isolcpus []event.CPU) error {
 	cfg := &s.Machine.Sched
 	sets, err := workload.CpusetsOf(s.Load.Groups, cfg.CPUs)
 	if err != nil {
 		return err
 	}
 	s.cpusets, s.isolcpus = sets, isolcpus
-	cfg.Partitions = sets.Partitions
-	cfg.Isolated = append(slices.Clone(isolcpus), sets.Isolated...)
+	cfg.Partitions = append(sets.Partitions, p.Partitions...)
+	cfg.Isolated = slices.Concat(isolcpus, sets.Isolated, p.Isolated)
 	if len(isolcpus) == 0 {
 		return nil
 	}

@@ -102,11 +102,8 @@ func (t *tuning) serverFile(ns event.Time) string {
 
 func (s *Setup) cpu(n int) sysinfo.CPU {
 	cfg := &s.Machine.Sched
-	c := sysinfo.CPU{CPU: int32(n), Online: true, Core: int32(n), Capacity: 1024, NoHZFull: s.Machine.NoHZ == machine.NoHZFull}
-	if list := s.Machine.NoHZFullCPUs; list != nil {
-		c.NoHZFull = c.NoHZFull && slices.Contains(list, event.CPU(n))
-	}
-	c.Isolated = slices.Contains(s.isolcpus, event.CPU(n))
+	c := sysinfo.CPU{CPU: int32(n), Online: true, Core: int32(n), Capacity: 1024}
+	s.CommandLine(&c)
 	t := &cfg.Topology
 	if n < len(t.Core) {
 		c.Core = int32(t.Core[n])
@@ -121,6 +118,13 @@ func (s *Setup) cpu(n int) sysinfo.CPU {
 		c.FairServer = &sysinfo.FairServer{RuntimeNS: int64(cfg.FairServerRuntime), PeriodNS: int64(cfg.FairServerPeriod)}
 	}
 	return c
+}
+
+// CommandLine makes c what isolcpus= and nohz_full= say of it.
+func (s *Setup) CommandLine(c *sysinfo.CPU) {
+	list := s.Machine.NoHZFullCPUs
+	c.NoHZFull = s.Machine.NoHZ == machine.NoHZFull && (list == nil || slices.Contains(list, event.CPU(c.CPU)))
+	c.Isolated = slices.Contains(s.isolcpus, event.CPU(c.CPU))
 }
 
 // ownTask is a thread of the machine itself, which stays on one CPU.

@@ -1,0 +1,42 @@
+package scenario_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/scenario"
+	"github.com/whylate/whylate/sched"
+	"github.com/whylate/whylate/sysinfo"
+)
+
+// TestHardwareOfASnapshot: a replay has the machine that a scenario had, and one of which nothing is known has
+// one cache and one node.
+func TestHardwareOfASnapshot(t *testing.T) {
+	p := groupedPlan(t, `{"global": {"duration": 1}, "tasks": {"a": {"run": 100}}, "whylate": {
+		"topology": {"threads_per_core": 2, "cores_per_llc": 2, "nodes": 2}, "cgroups": {"/rt": {"cpuset.cpus": "4-5", "cpuset.cpus.partition": "root"}}}}`,
+		"set isolcpus=6 nohz_full=6-7")
+	setup, err := p.Setup()
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := scenario.NewSource(setup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap := src.Snapshot()
+	snap.CPUs[7].Online = false
+	want := scenario.Hardware{Topology: sched.UniformTopology(2, 2, 1, 2), Partitions: [][]event.CPU{{4, 5}}, Isolated: []event.CPU{7},
+		Values: []scenario.Value{{Name: "isolcpus", To: "6"}, {Name: "nohz_full", To: "6-7"}}}
+	if diff := cmp.Diff(want, scenario.HardwareOf(snap, 8)); diff != "" {
+		t.Errorf("hardware (-want +got):\n%s", diff)
+	}
+	unknown := &sysinfo.Snapshot{CPUs: []sysinfo.CPU{{CPU: 0, Online: true, Core: -1, LLC: 0, Node: -1}, {CPU: 1, Online: true, Core: -1, LLC: 0, Node: -1}}}
+	if diff := cmp.Diff(scenario.Hardware{Topology: sched.Topology{LLC: []int{0, 0}}}, scenario.HardwareOf(unknown, 2)); diff != "" {
+		t.Errorf("a snapshot that knows little (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(scenario.Hardware{}, scenario.HardwareOf(nil, 2)); diff != "" {
+		t.Errorf("no snapshot (-want +got):\n%s", diff)
+	}
+}
