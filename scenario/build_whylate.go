@@ -86,6 +86,7 @@ func (b *builder) topology(w *rtapp.Whylate) error {
 		b.note("threads of one core take nothing from each other here")
 	}
 	b.plan.Topology = sched.UniformTopology(t.ThreadsPerCore, t.CoresPerLLC, t.LLCsPerNode, t.Nodes)
+	b.plan.Topology.Distance = t.Distances
 	if b.plan.CPUs == 0 {
 		b.plan.CPUs = len(b.plan.Topology.Core)
 	}

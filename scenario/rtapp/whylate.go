@@ -43,6 +43,8 @@ type Whylate struct {
 type Topology struct {
 	Pos                                             Pos
 	ThreadsPerCore, CoresPerLLC, LLCsPerNode, Nodes int
+	// Distances are those of each node from each, 10 from itself; nil: 20 from all others.
+	Distances [][]int
 	// Capacity is that of each CPU, 1..1024; nil: all 1024.
 	Capacity []int
 }

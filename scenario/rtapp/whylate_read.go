@@ -1,6 +1,7 @@
 package rtapp
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -109,12 +110,50 @@ func readTopology(s strict, w *Whylate) {
 	default:
 		w.CPUs = cpus
 	}
+	readDistances(t, p)
 	t.elements("capacity", func(v *value, at *place) {
 		p.Capacity = append(p.Capacity, int(s.n.inRange(v, at, 1, 1024, 1024)))
 	})
 	if p.Capacity != nil && len(p.Capacity) != w.CPUs {
 		t.errorf("capacity", "%d capacities for %d CPUs", len(p.Capacity), w.CPUs)
 	}
+}
+
+// readDistances reads the table of the nodes, which the kernel takes only if it is symmetric and 10 on its
+// diagonal.
+func readDistances(t strict, p *Topology) {
+	t.elements("distances", func(v *value, at *place) {
+		if v.kind != array {
+			t.n.errorf(v.off, at, "must be an array of distances, not %s", v.describe())
+			return
+		}
+		var row []int
+		for i := range v.list {
+			row = append(row, int(t.n.inRange(&v.list[i].value, at.element(i), 10, 254, 20)))
+		}
+		p.Distances = append(p.Distances, row)
+	})
+	if err := checkDistances(p.Distances, p.Nodes); err != nil {
+		t.errorf("distances", "%s", err)
+		p.Distances = nil
+	}
+}
+
+func checkDistances(table [][]int, nodes int) error {
+	if table != nil && len(table) != nodes {
+		return fmt.Errorf("%d rows for %d nodes", len(table), nodes)
+	}
+	for i, row := range table {
+		if len(row) != nodes {
+			return fmt.Errorf("row %d has %d distances for %d nodes", i, len(row), nodes)
+		}
+		for j, d := range row[:i+1] {
+			if d != table[j][i] || (d == 10) != (i == j) {
+				return fmt.Errorf("nodes %d and %d: must be 10 from itself, more from others, and the same both ways", j, i)
+			}
+		}
+	}
+	return nil
 }
 
 // readSettings reads names with values that are numbers, booleans or words.

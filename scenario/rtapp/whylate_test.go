@@ -106,6 +106,9 @@ func TestWhylateErrors(t *testing.T) {
 		{`"cgroups":{"/a":{"cpuset.cpus":"0-"}}`, `33 whylate.cgroups."/a"."cpuset.cpus": must be a list of CPUs up to 8191, like "0-3,8"`},
 		{`"cpus":2,"cgroups":{"/a":{"cpuset.cpus":"0-2"}}`, `42 whylate.cgroups."/a"."cpuset.cpus": must be a list of CPUs up to 1, like "0-3,8"`},
 		{`"cpus":2,"irqs":{"x":{"cpus":[2]}}`, `32 whylate.irqs.x.cpus[0]: must be 0 to 1, not 2`},
+		{`"topology":{"nodes":2,"distances":[[10,20]]}`, `36 whylate.topology.distances: 1 rows for 2 nodes`},
+		{`"topology":{"nodes":2,"distances":[[10,20],[20]]}`, `36 whylate.topology.distances: row 1 has 1 distances for 2 nodes`},
+		{`"topology":{"nodes":2,"distances":[[10,20],[30,10]]}`, `36 whylate.topology.distances: nodes 0 and 1: must be 10 from itself, more from others, and the same both ways`},
 		{`"irqs":{"x":{"cpus":[]}}`, `22 whylate.irqs.x.cpus: must name a CPU`},
 		{`"irqs":{"x":{"policy":"SCHED_DEADLINE"}}`, `24 whylate.irqs.x.policy: the thread of an interrupt cannot be SCHED_DEADLINE`},
 		{`"irqs":{"x":{"priority":5}}`, `26 whylate.irqs.x.priority: needs a policy that has one`},
@@ -266,7 +269,7 @@ func TestWholeWhylate(t *testing.T) {
 	yes := true
 	want := &Whylate{
 		Description: "everything", Kernel: "6.1-rt", Seed: 42, HasSeed: true, CPUs: 4,
-		Topology:   &Topology{ThreadsPerCore: 2, CoresPerLLC: 1, LLCsPerNode: 2, Nodes: 1, Capacity: []int{1024, 1024, 446, 446}},
+		Topology:   &Topology{ThreadsPerCore: 2, CoresPerLLC: 1, LLCsPerNode: 2, Nodes: 1, Distances: [][]int{{10}}, Capacity: []int{1024, 1024, 446, 446}},
 		IdleStates: []IdleState{{"C1", 2 * us, 2 * us}, {"C6", 133 * us, 600 * us}},
 		Steals:     []Steal{{Name: "host", CPUs: []int{0, 1}, Every: Span{ms, 10 * ms}, Length: Span{200 * us, 200 * us}}},
 		Settings:   []Setting{{Name: "sched_rt_runtime_us", Value: "960000"}, {Name: "HZ", Value: "1000"}, {Name: "preempt", Value: "rt"}},
