@@ -180,7 +180,7 @@ func (s *Sched) selectTaskRQ(from event.CPU, p *Task, cpu event.CPU, f WakeFlags
 	return s.chooseTaskRQ(from, p, cpu, f)
 }
 
-// chooseTaskRQ is the model's own choice. A CPU that p may not use is replaced by the first
+// chooseTaskRQ is the model's own choice. A CPU that p may not use is replaced by one
 // that it may.
 func (s *Sched) chooseTaskRQ(from event.CPU, p *Task, cpu event.CPU, f WakeFlags) event.CPU {
 	switch {
@@ -200,9 +200,19 @@ func (s *Sched) chooseTaskRQ(from event.CPU, p *Task, cpu event.CPU, f WakeFlags
 		cpu = s.selectTaskRQFair(from, p, cpu, f)
 	}
 	if !p.mask.has(cpu) {
-		cpu = p.mask.first()
+		return s.fallbackRQ(p)
 	}
 	return cpu
+}
+
+// fallbackRQ is select_fallback_rq(): the first CPU that p may use of the node where it was, else of all.
+func (s *Sched) fallbackRQ(p *Task) event.CPU {
+	for c := p.mask.first(); c != event.NoCPU; c = p.mask.next(c + 1) {
+		if s.nodeOf(c) == s.nodeOf(p.cpu) {
+			return c
+		}
+	}
+	return p.mask.first()
 }
 
 // setTaskCPU moves p, which is in no queue, to c; set_task_cpu().

@@ -31,6 +31,7 @@ func newPlaceBox(t testing.TB, topo Topology, f func(*Config)) *placeBox {
 // rules411 are those of 4.11, as far as placement goes by them.
 func rules411(c *Config) {
 	f := &c.Fair
+	f.ImbalancePct, f.BusyFactor, f.SMTGain = 125, 32, 1178
 	f.PELT411, f.LoadBalance411, f.WakeAffine411, f.SelectIdle411, f.IdleTasksYield = true, true, true, true, false
 	f.Features = f.Features.With(SISUtil, false).With(WAIdle, false).With(WAWeight, false)
 }
