@@ -62,3 +62,58 @@ func TestIdleElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// TestPassesOfTheBalancer: who looked, what it saw of the CPU where the task waited, what it chose.
+func TestPassesOfTheBalancer(t *testing.T) {
+	groups := func() []result.BalanceGroup {
+		return []result.BalanceGroup{{CPUs: "0-3", Local: true, Type: "has_spare", Load: 100, Idle: 2}, {CPUs: "4-5,9", Type: "overloaded", Load: 4096, Running: 5},
+			{CPUs: "7", Type: "fully_busy", Load: 1024, Running: 1}}
+	}
+	pass := func(at int64, missed string, f func(*result.BalancePass)) result.BalancePass {
+		p := result.BalancePass{AtNS: 5_000_000 + at, CPU: 3, By: 3, Kind: "newidle", Domain: "MC", Groups: groups(), Busiest: 1, Source: 5, WaitedOn: 7, Missed: missed}
+		f(&p)
+		return p
+	}
+	list := []result.BalancePass{
+		pass(1_200_000, "other_group", func(p *result.BalancePass) { p.Moved = []int32{77} }),
+		pass(2_000_000, "other_queue", func(p *result.BalancePass) {
+			p.WaitedOn, p.Why = 9, "cache hot"
+			p.Queues = []result.BalanceQueue{{CPU: 9, Load: 1024, Running: 2}, {CPU: 5, Load: 2048, Running: 3}}
+		}),
+		pass(3_000_000, "balanced", func(p *result.BalancePass) { p.Busiest, p.Source, p.Why = -1, -1, "no busier group" }),
+		pass(4_000_000, "local_group", func(p *result.BalancePass) { p.WaitedOn, p.Kind, p.By, p.CPU = 2, "nohz", 11, 3 }),
+		pass(5_000_000, "other_task", func(p *result.BalancePass) { p.Source, p.Moved = 7, []int32{1, 2, 3, 4, 5} }),
+		pass(6_000_000, "not_moved", func(p *result.BalancePass) { p.Source, p.Why = 7, "all pinned" }),
+		pass(7_000_000, "taken", func(p *result.BalancePass) { p.CPU, p.By = 11, 11 }),
+	}
+	want := `
+     7 looks of the balancer could have ended it: CPU 3 6 times, CPU 11 once
+       +1 200.0 µs   CPU 3 newidle          MC chose CPU 5 in {4-5,9} (overloaded, load 4 096, 5 running, 0 idle); it waited in {7} (fully_busy, load 1 024, 1 running, 0 idle), took 77
+       +2 000.0 µs   CPU 3 newidle          MC chose CPU 5 (load 2 048, 3 running); CPU 9: load 1 024, 2 running: cache hot
+       +3 000.0 µs   CPU 3 newidle          MC saw no imbalance: no busier group
+       +4 000.0 µs   CPU 3 nohz by CPU 11   MC chose CPU 5 in {4-5,9} (overloaded, load 4 096, 5 running, 0 idle); it waited in the group that looked, {0-3} (has_spare, load 100, 0 running, 2 idle)
+       +5 000.0 µs   CPU 3 newidle          MC chose CPU 7, where it waited, and took 1, 2, 3, 4, 1 more
+       +6 000.0 µs   CPU 3 newidle          MC chose CPU 7, where it waited, and took nothing: all pinned
+       +7 000.0 µs   CPU 11 newidle         MC took it
+`
+	in := &result.Explain{Late: []result.Late{{ID: "9@1.000000", Comm: "worker", PID: 9, Class: "fair", Prio: 120, CPU: 7, WaitKind: "wakeup", WokenNS: 5_000_000,
+		OnCPUNS: at(14_000_000), WaitNS: 9_000_000, LatenessNS: 9_000_000, Verdict: "proven", BalancePasses: list, PassesN: 7}}}
+	var b bytes.Buffer
+	if err := Explain(&b, in, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.ReplaceAll(b.String(), "\u202f", " "); !strings.Contains(got, want[1:]) {
+		t.Errorf("want\n%s\ngot\n%s", want[1:], got)
+	}
+	for range 5 {
+		in.Late[0].BalancePasses = append(in.Late[0].BalancePasses, list[2])
+		in.Late[0].PassesN++
+	}
+	b.Reset()
+	if err := Explain(&b, in, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), "4 more; -v lists them") {
+		t.Errorf("what is left out is not said:\n%s", b.String())
+	}
+}

@@ -56,6 +56,7 @@ func (p *printer) late(in *result.Input, l *result.Late, said map[string]bool) {
 	}
 	p.due(in, l)
 	p.idleElsewhere(in, l)
+	p.passes(l)
 	p.advice(l)
 	p.needs(l.Needs, said)
 }

@@ -97,6 +97,11 @@ type Late struct {
 	Withheld      string          `json:"withheld,omitempty"` // why nothing is predicted for this wait, where that was asked
 	Needs         []string        `json:"needs"`
 	Evidence      []string        `json:"evidence,omitempty"` // its beginning and end, with -v
+
+	// BalancePasses are the looks of the load balancer that could have ended it: run --decisions=balance.
+	// PassesN is how many there were; the first 1,000 are told.
+	BalancePasses []BalancePass `json:"balance_passes,omitempty"`
+	PassesN       int           `json:"balance_passes_n,omitempty"`
 }
 
 // Waker is who made the task runnable: a task, or an interrupt (context "irq", "softirq").

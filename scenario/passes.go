@@ -1,9 +1,14 @@
 package scenario
 
 import (
+	"slices"
+	"sort"
+
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/sched"
 	"github.com/whylate/whylate/truth"
+	"github.com/whylate/whylate/workload"
 )
 
 // KeepPasses is how long a wait has to be, in ns, for Truth to keep the passes of the load balancer
@@ -46,4 +51,115 @@ func (w *witness) balance(p *sched.BalancePass) {
 	if t := w.pass.of(p); t != nil {
 		w.log.Pass(t)
 	}
+}
+
+// Asked is a wait of the task PID, ns, of which somebody wants to know the passes.
+type Asked struct {
+	PID      event.PID
+	From, To event.Time
+}
+
+// Passes runs the scenario once more and keeps the passes of the load balancer that could have ended
+// the waits asked for: PassesFor of the log yields those of each that it returns, which are in the
+// order of list. Of the truth the log has nothing else. interrupted, where not nil, ends the run.
+func (s *Source) Passes(list []Asked, interrupted func() error) (*truth.Log, []truth.Wait, error) {
+	a := &asker{asked: list, waits: make([]truth.Wait, len(list)), tasks: make(map[event.PID]*sched.Task)}
+	for i := range list {
+		a.order = append(a.order, i)
+	}
+	sort.SliceStable(a.order, func(i, j int) bool { return list[a.order[i]].From < list[a.order[j]].From })
+	m, err := s.start(func(*event.Event) {})
+	if err != nil {
+		return nil, nil, err
+	}
+	a.m = m
+	m.Sched.OnBalance(func(p *sched.BalancePass) {
+		if interrupted != nil && err == nil {
+			if err = interrupted(); err != nil {
+				m.Fail(err)
+			}
+		}
+		a.balance(p)
+	})
+	if err := s.play(m, nil); err != nil {
+		return nil, nil, err
+	}
+	return &a.log, a.waits, nil
+}
+
+// asker notes, whenever a pass is made, where the tasks of the waits asked for are.
+type asker struct {
+	m     *machine.Machine
+	log   truth.Log
+	pass  passWords
+	asked []Asked
+	waits []truth.Wait
+	order []int // of asked, by their beginning
+	next  int   // in order
+	open  []int
+	tasks map[event.PID]*sched.Task
+	list  []*machine.Thread
+}
+
+func (a *asker) balance(p *sched.BalancePass) {
+	for ; a.next < len(a.order) && a.asked[a.order[a.next]].From <= p.At; a.next++ {
+		i := a.order[a.next]
+		a.waits[i] = truth.Wait{PID: a.asked[i].PID, From: a.asked[i].From, To: a.asked[i].To}
+		a.open = append(a.open, i)
+	}
+	a.open = slices.DeleteFunc(a.open, func(i int) bool { return a.asked[i].To < p.At })
+	if len(a.open) == 0 {
+		return
+	}
+	t := a.pass.of(p)
+	if t == nil {
+		return
+	}
+	for _, i := range a.open {
+		a.where(&a.waits[i], p)
+	}
+	a.log.PassFor(t, func(yield func(*truth.Wait) bool) {
+		for _, i := range a.open {
+			if !yield(&a.waits[i]) {
+				return
+			}
+		}
+	})
+}
+
+// where notes in w where its task is queued at the time of p. A task that p has taken was where it
+// came from.
+func (a *asker) where(w *truth.Wait, p *sched.BalancePass) {
+	t := a.task(w.PID)
+	if t == nil {
+		return
+	}
+	a.log.Allow(p.At, t.PID, t.Affinity())
+	q := truth.Queued{CPU: t.CPU(), Flying: t.State == event.StateWaking, Prio: t.Prio(), Normal: workload.NormalPrio(&t.Attr), Rule: ruleOf(t)}
+	if slices.Contains(p.Moved, t) && p.Source != event.NoCPU {
+		q.CPU = p.Source
+	}
+	if n := len(w.Parts); n > 0 {
+		if w.Parts[n-1].Queued == q {
+			return
+		}
+		w.Parts[n-1].To = p.At
+	}
+	from := p.At
+	if len(w.Parts) == 0 {
+		from = w.From
+	}
+	w.Parts = append(w.Parts, truth.Part{Queued: q, From: from, To: w.To})
+}
+
+// task finds a task by its number.
+func (a *asker) task(pid event.PID) *sched.Task {
+	if t := a.tasks[pid]; t != nil {
+		return t
+	}
+	a.list = a.m.Living(a.list[:0])
+	for _, th := range a.list {
+		a.tasks[th.Task.PID] = th.Task
+	}
+	return a.tasks[pid]
 }

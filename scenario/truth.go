@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"fmt"
+
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/sched"
@@ -21,22 +23,28 @@ func (s *Source) Truth() (*truth.Log, error) {
 	w.m = m
 	m.Watch(w.look)
 	m.Sched.OnBalance(w.balance)
+	err = s.play(m, func(t *sched.Task) { w.log.Exit(m.Now(), t.PID) })
+	w.log.End(m.Now())
+	return &w.log, err
+}
+
+// play runs the program of the setup on m to its end.
+func (s *Source) play(m *machine.Machine, onExit func(*sched.Task)) error {
 	if err := m.RunUntil(s.setup.Start); err != nil {
-		return nil, err
+		return fmt.Errorf("starting the machine: %w", err)
 	}
 	run, err := workload.Load(m, s.setup.Load)
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("starting the scenario: %w", err)
 	}
-	run.OnExit = func(t *sched.Task) { w.log.Exit(m.Now(), t.PID) }
+	run.OnExit = onExit
 	refused := false
 	run.OnVerdict = func(error) { refused = true }
 	for now := s.setup.Start; now < s.setup.Until && !run.Done() && !refused && err == nil; {
 		now = min(now+firstSlice, s.setup.Until)
 		err = m.RunUntil(now)
 	}
-	w.log.End(m.Now())
-	return &w.log, err
+	return err
 }
 
 // witness follows a run by the state of the machine and its scheduler, as it is after each

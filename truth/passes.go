@@ -43,10 +43,22 @@ func (l *Log) KeepPasses(over event.Time, most int) { l.passes.over, l.passes.mo
 // Pass tells of a pass of the balancer. The log keeps no part of p; and nothing of a pass that
 // could not have taken any task that waits now.
 func (l *Log) Pass(p *Pass) {
+	l.PassFor(p, func(yield func(*Wait) bool) {
+		for _, i := range l.passes.open {
+			if !yield(&l.waits[i]) {
+				return
+			}
+		}
+	})
+}
+
+// PassFor is Pass for who knows the waits that matter: p is kept if it could have taken the task of
+// one of them.
+func (l *Log) PassFor(p *Pass, waits iter.Seq[*Wait]) {
 	l.end = max(l.end, p.At)
 	x, some := &l.passes, false
-	for _, i := range x.open {
-		if _, some = l.concerns(&l.waits[i], p); some {
+	for w := range waits {
+		if _, some = l.concerns(w, p); some {
 			break
 		}
 	}

@@ -2,10 +2,14 @@ package cli
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
 
+	"github.com/spf13/cobra"
+
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/experiment"
+	"github.com/whylate/whylate/explain"
+	"github.com/whylate/whylate/result"
 	"github.com/whylate/whylate/scenario"
 	"github.com/whylate/whylate/sched"
 )
@@ -35,12 +39,26 @@ type candidateLine struct {
 	Value int64  `json:"value"`
 }
 
-// tellDecisions is run --decisions.
-func (std *streams) tellDecisions(args []string, out *output, flags *runFlags, choices []choice) error {
-	if len(choices) > 1 || flags.repeat > 1 {
-		return errors.New("--decisions prints one run; ask for one kernel and variant at a time")
-	}
-	_, setup, err := flags.setup(args, choices[0])
+// decisionWords are what --decisions may tell.
+var decisionWords = []string{"all", "picks", "balance"}
+
+// waitLine is one line of run --decisions: a late wait with the passes of the load balancer that
+// could have ended it. Times are on the clock of the machine, as at_ns of a pick is.
+type waitLine struct {
+	Schema  string               `json:"schema"`
+	ID      string               `json:"id"`
+	Comm    string               `json:"comm"`
+	PID     int32                `json:"pid"`
+	CPU     int32                `json:"cpu"`
+	WokenNS int64                `json:"woken_ns"`
+	WaitNS  int64                `json:"wait_ns"`
+	PassesN int                  `json:"balance_passes_n"`
+	Passes  []result.BalancePass `json:"balance_passes"`
+}
+
+// tellDecisions is run --decisions: picks first, then waits.
+func (std *streams) tellDecisions(cmd *cobra.Command, args []string, sel *selection, out *output, flags *runFlags, c choice) error {
+	_, setup, err := flags.setup(args, c)
 	if err != nil {
 		return err
 	}
@@ -48,7 +66,41 @@ func (std *streams) tellDecisions(args []string, out *output, flags *runFlags, c
 	if err != nil {
 		return err
 	}
-	return out.write(std.out, func(w io.Writer) error { return writeDecisions(w, src) })
+	var late *result.Explain
+	if flags.decisions == "all" && setup.Machine.Sched.CPUs > 1 {
+		o := sel.options()
+		o.Over, o.Top, o.WaitID, o.File = flags.over, flags.top, flags.wait, args[0]+c.label()
+		if late, err = explain.Explain(explain.Interruptible(cmd.Context(), src), o); err != nil {
+			return err
+		}
+		if err := experiment.TellPasses(src, late, cmd.Context().Err); err != nil {
+			return err
+		}
+	}
+	return out.write(std.out, func(w io.Writer) error {
+		if err := writeDecisions(w, src); err != nil || late == nil {
+			return err
+		}
+		return writeWaits(w, late)
+	})
+}
+
+// writeWaits writes a line of JSON for every late wait that a pass could have ended.
+func writeWaits(w io.Writer, r *result.Explain) error {
+	lines := json.NewEncoder(w)
+	for i := range r.Late {
+		l := &r.Late[i]
+		if l.PassesN == 0 {
+			continue
+		}
+		for j := range l.BalancePasses {
+			l.BalancePasses[j].AtNS += r.Input.StartNS
+		}
+		if err := lines.Encode(waitLine{"whylate.balance/1", l.ID, l.Comm, l.PID, l.CPU, r.Input.StartNS + l.WokenNS, l.WaitNS, l.PassesN, l.BalancePasses}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writeDecisions runs the model and writes a line of JSON for every pick.

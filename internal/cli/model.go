@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/experiment"
 	"github.com/whylate/whylate/explain"
 	"github.com/whylate/whylate/report"
 	"github.com/whylate/whylate/result"
@@ -47,8 +49,8 @@ type runFlags struct {
 	workgen  bool
 	stdin    []byte // the scenario, where it came that way
 	costs    string
-	// decisions: one line of JSON for every pick instead of an answer.
-	decisions bool
+	// decisions: what the scheduler chose from, one of decisionWords; "": not told.
+	decisions string
 	explainFlags
 }
 
@@ -83,7 +85,9 @@ func newRun(std *streams) *cobra.Command {
 	f.StringVar(&flags.costs, "costs", "", "what the machine's own work takes, from the table `NAME`: "+costNames())
 	f.BoolVar(&flags.workgen, "workgen", false, "keep duplicate keys in their order, as rt-app's script workgen does; rt-app itself\nkeeps the last value")
 	f.BoolVar(&flags.dry, "dry-run", false, "only check the scenario")
-	f.BoolVar(&flags.decisions, "decisions", false, "print a line of JSON for every pick instead of an answer: who could have run, by which key,\nand the rule that chose; no tracepoint tells this")
+	f.StringVar(&flags.decisions, "decisions", "", "print, a line of JSON each, what no tracepoint tells: every pick, who could have run and the rule\nthat chose, then each late wait with the passes of the load balancer that could have ended it;\n`WHAT` is all, picks or balance: the answer as usual, with these passes (default all)")
+	f.Lookup("decisions").NoOptDefVal = "all"
+	completeWords(cmd, "decisions", decisionWords)
 	sel.register(cmd, "sum up the blame by `WHAT`: task, comm, process, cgroup or cpu (default task)")
 	flags.explainFlags.registerFor(cmd)
 	registerDetail(cmd, &out)
@@ -159,8 +163,14 @@ func (std *streams) run(cmd *cobra.Command, args []string, sel *selection, out *
 		}
 	}
 	choices := flags.choices()
-	if flags.decisions {
-		return std.tellDecisions(args, out, flags, choices)
+	if flags.decisions != "" && !slices.Contains(decisionWords, flags.decisions) {
+		return &usageError{"whylate run", fmt.Errorf("--decisions=%s: it is all, picks or balance", flags.decisions)}
+	}
+	if flags.decisions != "" && (len(choices) > 1 || flags.repeat > 1) {
+		return errors.New("--decisions prints one run; ask for one kernel and variant at a time")
+	}
+	if flags.decisions == "all" || flags.decisions == "picks" {
+		return std.tellDecisions(cmd, args, sel, out, flags, choices[0])
 	}
 	if len(flags.variants) > 1 {
 		return std.compare(cmd, args, sel, out, flags, choices)
@@ -217,6 +227,11 @@ func (std *streams) runChoice(cmd *cobra.Command, args []string, sel *selection,
 		}
 		if x, ok := a.value.(*result.Explain); ok {
 			x.Groups = groupsOf(used)
+			if flags.decisions == "balance" {
+				if err := experiment.TellPasses(src, x, cmd.Context().Err); err != nil {
+					return nil, err
+				}
+			}
 		}
 		answers = append(answers, a)
 		if traceFile != "" {
