@@ -46,6 +46,7 @@ func (s *Sched) updateCPULoadActive(rq *RQ) {
 	if !s.keepsCPULoad() {
 		return
 	}
+	rq.rtAvg.forget(rq.clock)
 	pending := s.jiffies(rq.clock) - rq.lastLoadUpdate
 	rq.lastLoadUpdate += pending
 	rq.updateCPULoad(rq.weightedCPULoad(), max(pending, 1))

@@ -3,6 +3,8 @@ package sched
 import (
 	"math"
 	"testing"
+
+	"github.com/whylate/whylate/event"
 )
 
 // The table of decays is what the formula of the mean says, in 128ths.
@@ -64,5 +66,33 @@ func TestCPULoadAtTicks(t *testing.T) {
 	// 800 → 600 → 56; 14 + 800 − 56 = 758; (758·3 + 803)/4 = 769.
 	if rq.cpuLoad[1] != 800 || rq.cpuLoad[2] != 769 {
 		t.Errorf("after ten ticks that were left out: %v", rq.cpuLoad)
+	}
+}
+
+// What real-time tasks leave, 4.11, with half of every 10 ms for one. On paper: if u is what is remembered just
+// after it was halved, then after the next half second u = (u + 250 ms)/2, so it comes to 250 ms: half of
+// the 500 ms that it is of, and 250 ms + x/2 of 500 ms + x in between.
+func TestWhatRealTimeTasksLeave411(t *testing.T) {
+	s := newCore411(t)
+	rq := s.rqs[0]
+	from := s.host.Now()
+	rq.rtAvg.since = from
+	for i := range event.Time(800) {
+		rq.clock = from + i*10_000_000
+		s.chargeRTAvg(rq, 5_000_000)
+		if i < 600 {
+			continue
+		}
+		if got := s.scaleRTCapacity411(rq); got < 500 || got > 526 {
+			t.Fatalf("after %d ms with half of the time %d are left", i*10, got)
+		}
+	}
+	if got := s.updateCPUCapacity(0); got < 287 || got > 303 {
+		t.Errorf("a thread has %d left of 589", got)
+	}
+	rq.rtAvg.forget(rq.clock + 3600_000_000_000)
+	rq.clock += 3600_000_000_000
+	if got := s.scaleRTCapacity411(rq); got != 1024 || rq.clock-rq.rtAvg.since > rtAvgPeriod {
+		t.Errorf("an hour later %d are left, forgotten up to %d before", got, rq.clock-rq.rtAvg.since)
 	}
 }

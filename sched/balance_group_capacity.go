@@ -37,6 +37,9 @@ func (s *Sched) updateCPUCapacity(c event.CPU) int64 {
 // scaleRTCapacity is scale_rt_capacity(): what real-time and deadline tasks leave, at least 1.
 func (s *Sched) scaleRTCapacity(c event.CPU) int64 {
 	rq := s.rqs[c]
+	if s.cfg.Fair.PELT411 {
+		return max(1, s.capacityOrig(c)*s.scaleRTCapacity411(rq)>>capacityShift)
+	}
 	return max(1, s.capacityOrig(c)-int64(rq.avgRT.utilAvg+rq.avgDL.utilAvg))
 }
 

@@ -54,6 +54,9 @@ func (s *Sched) classComes(rq *RQ, c class) {
 // at least 1, as of the last update of their load; scale_rt_capacity().
 func (s *Sched) Capacity(c event.CPU) int64 {
 	rq := s.rqs[c]
+	if s.cfg.Fair.PELT411 {
+		return s.scaleRTCapacity411(rq)
+	}
 	return max(1, capacityScale-int64(rq.avgRT.utilAvg+rq.avgDL.utilAvg))
 }
 

@@ -51,6 +51,7 @@ type RQ struct {
 	wakeAvgIdle        event.Time      // how long it will idle, as wakes take it
 	cpuLoad            [cpuLoads]int64 // rq.cpu_load[], before 5.2
 	lastLoadUpdate     int64           // jiffies; last_load_update_tick
+	rtAvg              rtAvg           // before 4.19
 	rqBalance
 
 	wakeList  []*Task    // wakes that this CPU should finish; TTWU_QUEUE
@@ -305,6 +306,7 @@ func (s *Sched) charge(rq *RQ, p *Task) event.Time {
 // sched_stat_runtime where the kernel does.
 func (s *Sched) chargeNamed(rq *RQ, p *Task) event.Time {
 	delta := s.charge(rq, p)
+	s.chargeRTAvg(rq, delta)
 	if delta > 0 && s.cfg.StatRuntimeRT {
 		s.emitRuntime(rq.cpu, p, delta, 0)
 	}
