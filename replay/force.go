@@ -323,9 +323,10 @@ func (f *forcer) of(tl *timeline.Task, c event.CPU) *forced {
 	}
 	b := f.first.of(tl.ID)
 	comm := tl.Comm
-	if b.prio == 0 && kernel.IsStopper(f.names.String(comm)) && !f.cpus[c].stopper {
-		f.cpus[c].stopper = true
-		t.task = f.sched.NewStopper(c, tl.PID, comm)
+	// It may be seen first where another CPU wakes it, to balance.
+	if own, bound := kernel.BoundTo(f.names.String(comm)); b.prio == 0 && bound && kernel.IsStopper(f.names.String(comm)) && f.exists(event.CPU(own)) && !f.cpus[own].stopper {
+		f.cpus[own].stopper = true
+		t.task = f.sched.NewStopper(event.CPU(own), tl.PID, comm)
 		t.task.Data = t
 		return t
 	}
