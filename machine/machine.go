@@ -172,6 +172,9 @@ func New(cfg Config, names *event.Names, sink func(*event.Event)) *Machine {
 	}
 	cfg.Sched.Quiet = sink == nil
 	cfg.Sched.CoKernel = cfg.CoKernel
+	if cfg.NoHZ == NoHZFull {
+		cfg.Sched.NoHZFull = cfg.NoHZFullCPUs
+	}
 	m := &Machine{cfg: cfg, free: cfg.Costs == Costs{}, Names: names, sink: sink, cpus: make([]cpu, cfg.Sched.CPUs),
 		irq: event.NoCPU, nextPID: 1, words: newWords(names, &cfg)}
 	m.Sched = sched.New(cfg.Sched, m, names)

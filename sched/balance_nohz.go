@@ -1,6 +1,10 @@
 package sched
 
-import "github.com/whylate/whylate/event"
+import (
+	"slices"
+
+	"github.com/whylate/whylate/event"
+)
 
 // This file is about idle CPUs that do not tick: one of them is asked by a busy CPU, at its tick, to
 // balance for all of them.
@@ -252,8 +256,8 @@ func (s *Sched) EnterIdle(c event.CPU, stopped bool) (w Work, did bool) {
 func (s *Sched) nohzBalanceEnterIdle(rq *RQ) {
 	rq.hasBlockedLoad = true
 	s.nohz.hasBlocked = true
-	if rq.nohzTickStopped {
-		return
+	if rq.nohzTickStopped || rq.sd == nil {
+		return // or it is isolated
 	}
 	rq.nohzTickStopped = true
 	s.nohz.idleCPUs.set(rq.cpu)
@@ -281,4 +285,4 @@ func (s *Sched) nohzBalanceExitIdle(rq *RQ) {
 
 // housekeeping reports whether c may be asked to balance for others; HK_TYPE_MISC. CPUs of nohz_full are
 // not.
-func (s *Sched) housekeeping(event.CPU) bool { return true }
+func (s *Sched) housekeeping(c event.CPU) bool { return !slices.Contains(s.cfg.NoHZFull, c) }

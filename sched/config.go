@@ -30,6 +30,8 @@ type Config struct {
 	// Isolated are CPUs without balancing: those of isolcpus= on the command line and of cpusets that
 	// are partitions of the kind isolated.
 	Isolated []event.CPU
+	// NoHZFull are the CPUs of nohz_full=, which are not asked to balance for others.
+	NoHZFull []event.CPU
 	// Partitions are sets of CPUs that balance among themselves only: cpusets that are partitions of
 	// the kind root. Those in no set are one more.
 	Partitions [][]event.CPU
