@@ -41,6 +41,8 @@ type part struct {
 	quickSeeds   int      // 0: the part is no part of a quick run
 	duration     event.Time
 	tasks        []string // patterns of those that are told
+	together     bool     // those of one name are one row
+	kinds        event.KindSet
 	measures     []experiment.Measure
 	watch        func(*experiment.Context) experiment.Watcher
 	answer       func(*result.Comparison) string
@@ -265,7 +267,7 @@ func (p *part) experiment(name string, o *Options) (*experiment.Experiment, erro
 		return nil, err
 	}
 	x := &experiment.Experiment{ID: p.id, Question: p.question, Scenario: p.file, Plan: plan, Seeds: p.seeds,
-		Tasks: p.tasks, Measures: p.measures, Watch: p.watch}
+		Tasks: p.tasks, Together: p.together, Kinds: p.kinds, Measures: p.measures, Watch: p.watch}
 	names := p.variants
 	if o.Quick {
 		x.Seeds = p.quickSeeds

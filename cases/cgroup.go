@@ -30,13 +30,13 @@ var cgroupCase = &Case{
 		schbenchAt(20, "And beside 20 %?"),
 		schbenchAt(30, "And beside 30 %?"),
 		{id: "patches", file: "main.json", question: "What does each of the two changes do alone, and what do they do in the root? (10 %)", changes: atLoad(10),
-			variants: []string{"nested", "group", "runnable", "both", asIs, "root-both"}, name: inRoot, seeds: 3, tasks: benchTasks, measures: wakeupMeasures(false), watch: watchWakeups, answer: answerTails},
+			variants: []string{"nested", "group", "runnable", "both", asIs, "root-both"}, name: inRoot, seeds: 3, tasks: benchTasks, together: true, kinds: benchKinds, measures: wakeupMeasures(false), watch: watchWakeups, answer: answerTails},
 		{id: "choices", file: "main.json", question: "How often does the balancer of an idle CPU choose wrongly? (10 %)", changes: atLoad(10),
-			variants: []string{asIs, "nested", "group", "runnable", "both", "6.1-nested", "6.12-nested"}, quick: rootAndNested, name: inRoot, seeds: 2, quickSeeds: 2, duration: choiceTime, tasks: benchTasks, measures: choiceMeasures, watch: watchChoices, answer: answerChoices},
+			variants: []string{asIs, "nested", "group", "runnable", "both", "6.1-nested", "6.12-nested"}, quick: rootAndNested, name: inRoot, seeds: 2, quickSeeds: 2, duration: choiceTime, tasks: benchTasks, together: true, kinds: benchKinds, measures: choiceMeasures, watch: watchChoices, answer: answerChoices},
 		{id: "depth", file: "main.json", question: "And deeper, 0 to 4 levels of groups? (10 %)", changes: atLoad(10),
-			variants: []string{asIs, "nested", "2", "3", "4", "2-both", "4-both"}, name: inRoot, seeds: 3, tasks: benchTasks, measures: wakeupMeasures(false), watch: watchWakeups, answer: answerTails},
+			variants: []string{asIs, "nested", "2", "3", "4", "2-both", "4-both"}, name: inRoot, seeds: 3, tasks: benchTasks, together: true, kinds: benchKinds, measures: wakeupMeasures(false), watch: watchWakeups, answer: answerTails},
 		{id: "kernels", file: "main.json", question: "And on later kernels, 6.1 and 6.12? (10 %)", changes: atLoad(10),
-			variants: []string{asIs, "nested", "6.1", "6.1-nested", "6.12", "6.12-nested"}, name: inRoot, seeds: 3, tasks: benchTasks, measures: wakeupMeasures(false), watch: watchWakeups, answer: answerTails},
+			variants: []string{asIs, "nested", "6.1", "6.1-nested", "6.12", "6.12-nested"}, name: inRoot, seeds: 3, tasks: benchTasks, together: true, kinds: benchKinds, measures: wakeupMeasures(false), watch: watchWakeups, answer: answerTails},
 	},
 	objections: cgroupObjections,
 	limits: []string{
@@ -49,6 +49,9 @@ var cgroupCase = &Case{
 }
 
 var benchTasks = []string{"schbench"}
+
+// benchKinds are the events that are looked at beside those of waits.
+var benchKinds = event.Kinds(event.SchedMigrateTask)
 
 // Of a quick run each variant goes so long: some 3,600 wakeups.
 const (
@@ -73,7 +76,7 @@ func atLoad(percent int) []string {
 // schbenchAt is the comparison beside a load; without a question it is the main part.
 func schbenchAt(percent int, question string) part {
 	p := part{id: fmt.Sprintf("load%d", percent), file: "main.json", question: question, changes: atLoad(percent), variants: rootAndNested, name: inRoot,
-		seeds: 5, duration: quickBench, tasks: benchTasks, measures: wakeupMeasures(question == ""), watch: watchWakeups, answer: answerTails}
+		seeds: 5, duration: quickBench, tasks: benchTasks, together: true, kinds: benchKinds, measures: wakeupMeasures(question == ""), watch: watchWakeups, answer: answerTails}
 	if question == "" {
 		p.quickSeeds = 3
 	}

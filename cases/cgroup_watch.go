@@ -8,7 +8,6 @@ import (
 	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/scenario"
 	"github.com/whylate/whylate/sched"
-	"github.com/whylate/whylate/workload"
 )
 
 // wakeups measures what schbench prints of its workers, and how often tasks were moved:
@@ -21,7 +20,6 @@ import (
 // and, where balancing is watched, see choices.
 type wakeups struct {
 	until   event.Time
-	workers []bool // by the number of the thread
 	latency histogram
 	late    int64
 	moved   int64
@@ -32,26 +30,7 @@ type wakeups struct {
 const lateFrom event.Time = 1_000_000
 
 func watchWakeups(c *experiment.Context) experiment.Watcher {
-	w := &wakeups{until: c.Setup.Start + c.Setup.Load.Duration}
-	for i := range c.Setup.Load.Tasks {
-		t := &c.Setup.Load.Tasks[i]
-		for range t.Instances {
-			w.workers = append(w.workers, queues(t))
-		}
-	}
-	return w
-}
-
-// queues reports whether t is a worker of schbench.
-func queues(t *workload.Task) bool {
-	for i := range t.Phases {
-		for _, op := range t.Phases[i].Ops {
-			if op.Kind == workload.OpEnqueue {
-				return true
-			}
-		}
-	}
-	return false
+	return &wakeups{until: c.Setup.Start + c.Setup.Load.Duration}
 }
 
 // watchChoices also looks at each pass of the balancer.
@@ -75,10 +54,10 @@ func (w *wakeups) Event(ev *event.Event) {
 	}
 }
 
-// Round takes in a wakeup of a worker. The program counts from its start on, and nothing that took
-// less than a microsecond.
+// Round takes in a wakeup of a worker: nobody else waits in a queue. The program counts from its start
+// on, and nothing that took less than a microsecond.
 func (w *wakeups) Round(l *scenario.Round) {
-	if l.End > w.until || l.Thread >= len(w.workers) || !w.workers[l.Thread] || l.WakeupLatency < 1000 {
+	if l.End > w.until || l.WakeupLatency < 1000 {
 		return
 	}
 	w.latency.add(int64(l.WakeupLatency) / 1000)

@@ -22,8 +22,13 @@ type Experiment struct {
 	// Seeds is how many runs each variant gets, with seeds that count on from that of the
 	// plan; at least 1.
 	Seeds int
-	// Tasks are shell patterns of the tasks that are told; empty: all.
+	// Tasks are shell patterns of the tasks that are told; empty: all. Together: those of one name are
+	// one row, where a program has many that do the same.
 	Tasks    []string
+	Together bool
+	// Kinds are the events that a Watcher needs beside those of waits, where that is not all: a run
+	// without the others is the same and takes less time.
+	Kinds    event.KindSet
 	Measures []Measure
 	// Watch makes what takes the measures of one run; nil: none.
 	Watch func(*Context) Watcher

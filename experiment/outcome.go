@@ -41,7 +41,7 @@ func (t *trial) result(first *trial) result.Variant {
 	if v.Change == nil {
 		v.Change = []string{}
 	}
-	var base map[event.PID]*pooled
+	var base map[taskKey]*pooled
 	if t != first {
 		base, _ = first.tasks()
 	}

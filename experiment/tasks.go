@@ -19,13 +19,26 @@ type pooled struct {
 	p99, max []int64 // of each run
 }
 
+// taskKey finds a task again: by its number, or by the name of all that are told together.
+type taskKey struct {
+	pid  event.PID
+	comm string
+}
+
+func (r *row) key() taskKey {
+	if r.pid == 0 {
+		return taskKey{comm: r.comm}
+	}
+	return taskKey{pid: r.pid}
+}
+
 // tasks returns the tasks by their number, and their order: real-time ones first.
-func (t *trial) tasks() (map[event.PID]*pooled, []event.PID) {
-	all := make(map[event.PID]*pooled)
-	var order []event.PID
+func (t *trial) tasks() (map[taskKey]*pooled, []taskKey) {
+	all := make(map[taskKey]*pooled)
+	var order []taskKey
 	for i := range t.runs {
 		for _, r := range mainRows(t.runs[i].rows) {
-			k := r.pid
+			k := r.key()
 			p := all[k]
 			if p == nil {
 				p = &pooled{row: row{comm: r.comm, pid: r.pid, class: r.class, prio: r.prio}}
@@ -40,17 +53,20 @@ func (t *trial) tasks() (map[event.PID]*pooled, []event.PID) {
 		if a.urgent() != b.urgent() {
 			return a.urgent() < b.urgent()
 		}
-		return a.pid < b.pid
+		if a.pid != b.pid {
+			return a.pid < b.pid
+		}
+		return a.comm < b.comm
 	})
 	return all, order
 }
 
 // mainRows keeps of each task the name and class with the most wakeups.
 func mainRows(rows []*row) []*row {
-	best := make(map[event.PID]int)
+	best := make(map[taskKey]int)
 	var list []*row
 	for _, r := range rows {
-		k := r.pid
+		k := r.key()
 		at, ok := best[k]
 		switch {
 		case !ok:

@@ -73,6 +73,9 @@ func newTrial(x *Experiment, i int) (*trial, error) {
 // run does run n and keeps what it gave.
 func (t *trial) run(ctx context.Context, n int) error {
 	setup := t.setup.Reseeded(uint64(n))
+	if t.x.Kinds != 0 {
+		setup.Machine.Without |= ^(t.x.Kinds | waitKinds)
+	}
 	src, err := scenario.NewSource(setup)
 	if err != nil {
 		return fmt.Errorf("%s, variant %s: %w", t.x.Scenario, t.variant.Name, err)
@@ -101,6 +104,10 @@ func (t *trial) run(ctx context.Context, n int) error {
 	return nil
 }
 
+// waitKinds are the events that waits are made of, and the names and ends of tasks.
+var waitKinds = event.Kinds(event.SchedSwitch, event.SchedWaking, event.SchedWakeup, event.SchedWakeupNew, event.SchedMigrateTask, event.SchedPISetprio,
+	event.SchedProcessFork, event.TaskNewtask, event.TaskRename, event.SchedProcessExec, event.SchedProcessExit, event.SchedProcessFree)
+
 // observer follows the events of one run.
 type observer struct {
 	x       *Experiment
@@ -119,6 +126,7 @@ type observer struct {
 
 type rowKey struct {
 	task  timeline.TaskID
+	comm  event.Name // of those that are told together
 	class cause.Class
 	prio  event.Prio
 }
@@ -171,10 +179,13 @@ func (o *observer) wait(w *latency.Wait) {
 		return
 	}
 	class := cause.ClassOf(w.Base, comm, false)
-	k := rowKey{w.Task.ID, class, w.Base}
+	k, pid := rowKey{w.Task.ID, 0, class, w.Base}, w.Task.PID
+	if o.x.Together {
+		k.task, k.comm, pid = timeline.NoTask, w.Comm, 0
+	}
 	r := o.rows[k]
 	if r == nil {
-		r = &row{comm: comm, pid: w.Task.PID, class: class, prio: w.Base}
+		r = &row{comm: comm, pid: pid, class: class, prio: w.Base}
 		o.rows[k] = r
 		o.list = append(o.list, r)
 	}
