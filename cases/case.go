@@ -20,6 +20,8 @@ type Case struct {
 	// Symptom is what was measured then, retold.
 	Symptom string
 
+	// conclude answers the question in a paragraph, from parts that a quick run has, too.
+	conclude   func(*numbers) string
 	parts      []part // the first is the main one
 	summary    []summary
 	objections []objection
@@ -167,6 +169,7 @@ func (c *Case) answer(used []*part, got []*experiment.Outcome, quick bool) *Answ
 		r.Objections = append(r.Objections, answer)
 	}
 	c.sumUp(n, &got[0].Comparison)
+	r.Conclusion = c.conclude(n)
 	a := &Answer{Case: r}
 	for i, out := range got {
 		if i == 0 {

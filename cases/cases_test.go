@@ -324,6 +324,7 @@ func outline(text string) []string {
 // writeCase writes the chapter of a case.
 func writeCase(w *bytes.Buffer, c *result.Case) error {
 	fmt.Fprintf(w, "\n## %s: %s\n\n%s\n\n%s\n", c.Case, c.Title, c.Question, c.Symptom)
+	fmt.Fprintf(w, "\n%s\n", c.Conclusion)
 	parts := append([]result.Comparison{c.Comparison}, c.Parts...)
 	parts[0].Question = ""
 	for i := range parts {

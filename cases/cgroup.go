@@ -23,6 +23,7 @@ var cgroupCase = &Case{
 		"with the same medians. Why, and what would bring it back?",
 	Symptom: "2017, v4.11-rc8, one socket of 16 cores and 32 threads, schbench -m 2 -t 16 -s 10000 -c 15000 -r 30 beside some variable management load. " +
 		"µs at 50, 75, 90, 95, 99, 99.5, 99.9 % and the longest: root 26, 62, 74, 86, 887, 3692, 10832, 13374; one level of cgroup 31, 65, 71, 91, 7288, 10352, 12496, 13023.",
+	conclude: concludeCGroup,
 	parts: []part{
 		schbenchAt(10, ""),
 		schbenchAt(5, "The same beside a load of 5 % of each CPU?"),
@@ -106,10 +107,12 @@ func wakeupMeasures(beside bool) []experiment.Measure {
 }
 
 var choiceMeasures = []experiment.Measure{
-	{Name: "passes_n", Title: "passes for CPUs that idle or are about to", Assume: stats.Normal},
-	{Name: "balanced_n", Title: "of them: no CPU to take from was chosen", Assume: stats.Normal},
-	{Name: "missed_n", Title: "a task waited elsewhere, and none was chosen, or a CPU on which none waited", Assume: stats.Normal},
-	{Name: "wrong_n", Title: "had the rules of 4.11 known what is queued they would have chosen a CPU where a task waits, and did not", Assume: stats.Normal},
+	{Name: "passes_n", Title: "passes for idle CPUs while a task waited elsewhere", Assume: stats.Normal},
+	{Name: "took_n", Title: "of them: took a task", Assume: stats.Normal},
+	{Name: "hot_n", Title: "chose a CPU on which one waited, and took none", Assume: stats.Normal},
+	{Name: "wrong_group_n", Title: "chose no group, or one in which none waited", Assume: stats.Normal},
+	{Name: "wrong_queue_n", Title: "chose a CPU on which none waited, in a group in which one did", Assume: stats.Normal},
+	{Name: "misled_n", Title: "of the wrong ones: a CPU on which one waited would have been chosen, were all loads known", Assume: stats.Normal},
 	{Name: "late_ppm", Title: "wakeups of 1 ms and more", Assume: stats.Normal},
 	{Name: "p99_ns", Title: "wakeup latency, p99", Assume: stats.Normal},
 }
@@ -148,15 +151,21 @@ func apart(c *result.Comparison, a, b, name string) (is, aIsLess bool) {
 func answerChoices(c *result.Comparison) string {
 	var list []string
 	for i := range c.Variants {
-		m := c.Variants[i].Measures
-		if m["passes_n"] == 0 {
-			continue
-		}
-		text := fmt.Sprintf("%s %d of %d missed a task that waited", c.Variants[i].Name, m["missed_n"], m["passes_n"])
-		if wrong, ok := m["wrong_n"]; ok {
-			text += fmt.Sprintf(", %d chose another CPU than with the true loads", wrong)
+		v := &c.Variants[i]
+		text := v.Name + " " + wrongChoices(v)
+		if n, ok := v.Measures["misled_n"]; ok {
+			text += fmt.Sprintf(", misled in %d", n)
 		}
 		list = append(list, text)
 	}
-	return "Passes for idle CPUs in a run: " + strings.Join(list, "; ") + "."
+	return "Of the passes for idle CPUs while a task waited elsewhere, those that chose a group or CPU on which none did: " + strings.Join(list, "; ") + "."
+}
+
+// wrongChoices tells how many passes chose a group or a CPU in which nobody waited.
+func wrongChoices(v *result.Variant) string {
+	if v == nil {
+		return "?"
+	}
+	m := v.Measures
+	return fmt.Sprintf("%d of %d", m["wrong_group_n"]+m["wrong_queue_n"], m["passes_n"])
 }

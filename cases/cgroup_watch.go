@@ -43,6 +43,7 @@ func watchChoices(c *experiment.Context) experiment.Watcher {
 // Machine is where the balancer is watched.
 func (w *wakeups) Machine(m *machine.Machine) {
 	if w.choices != nil {
+		w.choices.running = m.Sched.NrRunning
 		m.Sched.OnBalance(w.choices.see)
 	}
 }
@@ -126,17 +127,24 @@ func middle(bucket int64) int64 {
 	return 1<<(lost+bucketBits) + bucket%(1<<bucketBits)<<lost + 1<<lost/2
 }
 
-// choices counts passes of the balancer of CPUs that were idle or about to be:
+// choices counts what the balancer chose for CPUs that were idle or about to be, while a task waited elsewhere
+// in the domain:
 //
-//	passes_n        all of them
-//	balanced_n      those that chose no CPU to take from
-//	missed_n        those where a task waited elsewhere in the domain and none was chosen, or a CPU on which none waited
-//	wrong_n         of those that followed the rules of 4.11: the same rules would have chosen a CPU where a task
-//	                waits, had the load of each been the sum of what is queued there; the pass chose one where none waits
-type choices struct{ passes, balanced, missed, judged, wrong int64 }
+//	passes_n        such passes
+//	took_n          that took a task
+//	hot_n           that chose a CPU on which one waited, and took none
+//	wrong_group_n   that chose a group of CPUs in which none waited, or no group
+//	wrong_queue_n   that chose a CPU on which none waited, in a group in which one did
+//	misled_n        of these two: the same rules of 4.11 would have chosen a CPU on which one waits, had
+//	                the load of each CPU been the sum of what is queued there
+type choices struct {
+	running func(event.CPU) int
+
+	passes, took, hot, group, queue, judged, misled int64
+}
 
 func (c *choices) see(p *sched.BalancePass) {
-	if p.Kind != sched.BalanceNewidle && p.Kind != sched.BalanceNohz && p.Kind != sched.BalancePeriodic || len(p.Groups) == 0 {
+	if p.Kind != sched.BalanceNewidle && p.Kind != sched.BalanceNohz && p.Kind != sched.BalancePeriodic {
 		return
 	}
 	idle, waits := false, false
@@ -144,37 +152,50 @@ func (c *choices) see(p *sched.BalancePass) {
 		g := &p.Groups[i]
 		if g.Local {
 			idle = g.Idle > 0 || p.Kind == sched.BalanceNewidle
-		} else if g.Running > len(g.CPUs)-g.Idle {
-			waits = true
+		} else {
+			waits = waits || waiting(g)
 		}
 	}
-	if !idle {
+	if !idle || !waits {
 		return
 	}
 	c.passes++
-	if p.Source == event.NoCPU {
-		c.balanced++
-	}
-	chosen := 0
-	for i := range p.Queues {
-		if p.Queues[i].CPU == p.Source {
-			chosen = p.Queues[i].Running
-		}
-	}
-	if waits && chosen < 2 {
-		c.missed++
-	}
 	if p.Judged {
 		c.judged++
-		if p.Wrong {
-			c.wrong++
-		}
+	}
+	switch {
+	case len(p.Moved) > 0:
+		c.took++
+		return
+	case p.Busiest < 0 || !waiting(&p.Groups[p.Busiest]):
+		c.group++
+	case running(p.Queues, p.Source) > 1:
+		c.hot++
+		return
+	default:
+		c.queue++
+	}
+	if p.Wrong && p.Better != event.NoCPU && c.running(p.Better) > 1 {
+		c.misled++
 	}
 }
 
+// waiting reports whether a task waits on one of the CPUs of g: more want to run than CPUs are busy.
+func waiting(g *sched.BalanceGroup) bool { return g.Running > len(g.CPUs)-g.Idle }
+
+// running is how many tasks want to run on c, of the queues that were compared.
+func running(queues []sched.BalanceQueue, c event.CPU) int {
+	for i := range queues {
+		if queues[i].CPU == c {
+			return queues[i].Running
+		}
+	}
+	return 0
+}
+
 func (c *choices) values(m map[string]int64) {
-	m["passes_n"], m["balanced_n"], m["missed_n"] = c.passes, c.balanced, c.missed
+	m["passes_n"], m["took_n"], m["hot_n"], m["wrong_group_n"], m["wrong_queue_n"] = c.passes, c.took, c.hot, c.group, c.queue
 	if c.judged > 0 {
-		m["wrong_n"] = c.wrong
+		m["misled_n"] = c.misled
 	}
 }

@@ -21,7 +21,8 @@ var deferCase = &Case{
 	Title: "put_prev_task() of a fair task in the way of a real-time task",
 	Question: "When a real-time task preempts an ordinary one, the scheduler first puts that back: it updates its load at every level of its groups and inserts it into a tree. " +
 		"Should it do so when the next ordinary task is chosen instead? What does that gain, and who pays?",
-	Symptom: "2017, quad-core ARM A57, across the call. Before: at most 1114 to 1122 instructions, at least 9, average 11; at most 2.5 to 3.6 µs, at least 32 ns, average 64 ns. After: at most 12 to 44 instructions, at least 9, average 10 to 11; at most 160 to 480 ns.",
+	Symptom:  "2017, quad-core ARM A57, across the call. Before: at most 1114 to 1122 instructions, at least 9, average 11; at most 2.5 to 3.6 µs, at least 32 ns, average 64 ns. After: at most 12 to 44 instructions, at least 9, average 10 to 11; at most 160 to 480 ns.",
+	conclude: concludeDefer,
 	parts: []part{
 		{id: "main", file: "main.json", variants: fourWays, name: atOnce, seeds: 2, quickSeeds: 2, duration: 10 * second,
 			tasks: []string{"cyclictest*"}, measures: mixMeasures, watch: watchPutPrevs, answer: answerMix},

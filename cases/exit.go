@@ -27,7 +27,8 @@ var exitCase = &Case{
 	Title: "a dying real-time task holds its CPU",
 	Question: "A real-time task that has locked its memory exits, and frees that memory at its own priority. By how much does that delay " +
 		"others, and is it better to make it an ordinary task first?",
-	Symptom: "2016: cyclictest -p 10 below 150 µs for minutes; about 11 ms when a SCHED_RR 11 process exits on an ARM board (4.1.18-rt17), about 3 ms on an Intel i7 (3.14.43-rt42).",
+	Symptom:  "2016: cyclictest -p 10 below 150 µs for minutes; about 11 ms when a SCHED_RR 11 process exits on an ARM board (4.1.18-rt17), about 3 ms on an Intel i7 (3.14.43-rt42).",
+	conclude: concludeExit,
 	parts: []part{
 		{id: "main", file: "main.json",
 			variants: threeWays, name: none, seeds: 20, quickSeeds: 6, duration: second, tasks: []string{"cyclictest*"},

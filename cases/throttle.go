@@ -28,7 +28,8 @@ var throttleCase = &Case{
 	Title: "the safety belt stops the good task",
 	Question: "All threads of an application have a higher real-time priority than the disk controller's interrupt thread, and yet reading 6 MB " +
 		"blocks the application for many ms. Why, and which remedy costs what?",
-	Symptom: "2012, one CPU of 500 MHz, 3.4.15-rt24, HZ=1000, no high-resolution timers: sched_rt_runtime_us 1000000: no delay, 980000: negligible, 970000: 4 ms, 960000: 15 ms (24 at worst).",
+	Symptom:  "2012, one CPU of 500 MHz, 3.4.15-rt24, HZ=1000, no high-resolution timers: sched_rt_runtime_us 1000000: no delay, 980000: negligible, 970000: 4 ms, 960000: 15 ms (24 at worst).",
+	conclude: concludeThrottle,
 	parts: []part{
 		reading("ladder", "ladder.json", "", ladder, []string{"off", "980", "970", asIs, "950", "95of100"}, 4, answerLadder),
 		reading("ladder-fast", "ladder-fast.json", "The same with a card that answers faster, so that real-time tasks use a larger share of the CPU?", ladder, []string{"off", "970", asIs}, 2, answerLadder),

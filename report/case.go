@@ -19,6 +19,7 @@ func Case(w io.Writer, r *result.Case, o Options) error {
 	p.line("%s%s", p.bold("case "+escape(r.Case)+": "+escape(r.Title)), quick)
 	p.paragraph("", r.Question)
 	p.paragraph("", r.Symptom)
+	p.paragraph("", r.Conclusion)
 	p.part(&r.Comparison, "")
 	for i := range r.Parts {
 		p.part(&r.Parts[i], r.Parts[i].Question)

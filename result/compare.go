@@ -104,7 +104,9 @@ type Case struct {
 	Title  string `json:"title"`
 	// Symptom is what was measured in the discussion, retold.
 	Symptom string `json:"symptom"`
-	Quick   bool   `json:"quick"`
+	// Conclusion answers the question in a paragraph, with the numbers of this run.
+	Conclusion string `json:"conclusion"`
+	Quick      bool   `json:"quick"`
 	Comparison
 	Parts []Comparison `json:"parts"`
 	// Objections are those of the discussion that the case comes from.
