@@ -48,6 +48,11 @@ type part struct {
 	measures     []experiment.Measure
 	watch        func(*experiment.Context) experiment.Watcher
 	answer       func(*result.Comparison) string
+	// tell, where set, tells something of a run that its events do not show; numbers.told has it.
+	tell func(context.Context, *experiment.Outcome) (string, error)
+	// noWorst: no variant's longest wait is explained, which takes as long as several runs.
+	noWorst bool
+	length  event.Time // of a full run; 0: that of the file
 	// search, where set, is what is done instead of runs with several seeds.
 	search *search
 	// name renames asIs for people.
@@ -147,13 +152,22 @@ func (c *Case) Run(ctx context.Context, o Options) (*Answer, error) {
 		}
 		got = append(got, out)
 	}
-	return c.answer(used, got, o.Quick), nil
+	told := make(map[string]string)
+	for i, p := range used {
+		if p.tell == nil {
+			continue
+		}
+		if told[p.id], err = p.tell(ctx, got[i]); err != nil {
+			return nil, fmt.Errorf("case %s: %w", c.Name, err)
+		}
+	}
+	return c.answer(used, got, told, o.Quick), nil
 }
 
 // answer fills in what the outcomes of the used parts say.
-func (c *Case) answer(used []*part, got []*experiment.Outcome, quick bool) *Answer {
+func (c *Case) answer(used []*part, got []*experiment.Outcome, told map[string]string, quick bool) *Answer {
 	r := &result.Case{Schema: "whylate.case/1", Case: c.Name, Title: c.Title, Symptom: c.Symptom, Quick: quick, Parts: []result.Comparison{}, Limits: append(slices.Clone(c.limits), limitOfTests)}
-	n := &numbers{parts: make(map[string]*result.Comparison)}
+	n := &numbers{parts: make(map[string]*result.Comparison), told: told}
 	for i, out := range got {
 		if used[i].answer != nil {
 			out.Answer = used[i].answer(&out.Comparison)
@@ -256,6 +270,8 @@ func (p *part) experiment(name string, o *Options) (*experiment.Experiment, erro
 		pl, err := scenario.Read(p.file, text, scenario.Options{})
 		if err == nil && o.Quick && p.duration > 0 {
 			pl.Load.Duration = p.duration
+		} else if err == nil && !o.Quick && p.length > 0 {
+			pl.Load.Duration = p.length
 		}
 		if err == nil && o.Kernel != "" {
 			pl.Kernel = o.Kernel
@@ -270,7 +286,7 @@ func (p *part) experiment(name string, o *Options) (*experiment.Experiment, erro
 		return nil, err
 	}
 	x := &experiment.Experiment{ID: p.id, Question: p.question, Scenario: p.file, Plan: plan, Seeds: p.seeds,
-		Tasks: p.tasks, Together: p.together, Kinds: p.kinds, Measures: p.measures, Watch: p.watch}
+		Tasks: p.tasks, Together: p.together, Kinds: p.kinds, NoWorst: p.noWorst, Measures: p.measures, Watch: p.watch}
 	names := p.variants
 	if o.Quick {
 		x.Seeds = p.quickSeeds

@@ -12,7 +12,7 @@ var cgroupObjections = []objection{
 			if v == nil || v.Worst == nil {
 				return ""
 			}
-			return told(v.Worst)
+			return told(v.Worst) + " " + n.told["load10"] + " That the CPUs idled is in the events; what the balancer chose is what the model knows beside them."
 		}},
 	{text: "Is it the cgroup, or the load that happens to be there?", parts: []string{"load5", "load10", "load15", "load20", "load30"},
 		answer: func(n *numbers) string {

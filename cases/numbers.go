@@ -8,7 +8,10 @@ import (
 )
 
 // numbers finds what the answers are made of.
-type numbers struct{ parts map[string]*result.Comparison }
+type numbers struct {
+	parts map[string]*result.Comparison
+	told  map[string]string // what parts tell of their runs
+}
 
 // has reports whether all parts were run.
 func (n *numbers) has(ids []string) bool {

@@ -26,6 +26,8 @@ type Experiment struct {
 	// one row, where a program has many that do the same.
 	Tasks    []string
 	Together bool
+	// NoWorst leaves out the explanation of each variant's longest wait.
+	NoWorst bool
 	// Kinds are the events that a Watcher needs beside those of waits, where that is not all: a run
 	// without the others is the same and takes less time.
 	Kinds    event.KindSet
@@ -111,6 +113,9 @@ func Run(ctx context.Context, list []*Experiment, o Options) ([]*Outcome, error)
 	if !o.NoWorst {
 		err := each(ctx, len(all), func(ctx context.Context, i int) error {
 			defer p.done(1)
+			if all[i].x.NoWorst {
+				return nil
+			}
 			return all[i].explainWorst(ctx)
 		})
 		if err != nil {
