@@ -43,7 +43,6 @@ func watchChoices(c *experiment.Context) experiment.Watcher {
 // Machine is where the balancer is watched.
 func (w *wakeups) Machine(m *machine.Machine) {
 	if w.choices != nil {
-		w.choices.running = m.Sched.NrRunning
 		m.Sched.OnBalance(w.choices.see)
 	}
 }
@@ -137,11 +136,7 @@ func middle(bucket int64) int64 {
 //	wrong_queue_n   that chose a CPU on which none waited, in a group in which one did
 //	misled_n        of these two: the same rules of 4.11 would have chosen a CPU on which one waits, had
 //	                the load of each CPU been the sum of what is queued there
-type choices struct {
-	running func(event.CPU) int
-
-	passes, took, hot, group, queue, judged, misled int64
-}
+type choices struct{ passes, took, hot, group, queue, judged, misled int64 }
 
 func (c *choices) see(p *sched.BalancePass) {
 	if p.Kind != sched.BalanceNewidle && p.Kind != sched.BalanceNohz && p.Kind != sched.BalancePeriodic {
@@ -175,7 +170,7 @@ func (c *choices) see(p *sched.BalancePass) {
 	default:
 		c.queue++
 	}
-	if p.Wrong && p.Better != event.NoCPU && c.running(p.Better) > 1 {
+	if p.Wrong {
 		c.misled++
 	}
 }

@@ -1,7 +1,6 @@
 package cases
 
 import (
-	"reflect"
 	"testing"
 
 	"github.com/whylate/whylate/event"
@@ -53,12 +52,12 @@ func TestHistogramOfSchbench(t *testing.T) {
 func TestChoicesThatMiss(t *testing.T) {
 	two := []event.CPU{0, 1}
 	pass := func(idle, running, busiest int, source event.CPU, queues ...sched.BalanceQueue) *sched.BalancePass {
-		return &sched.BalancePass{Source: source, Better: event.NoCPU, Busiest: busiest, Queues: queues, Groups: []sched.BalanceGroup{
+		return &sched.BalancePass{Source: source, Busiest: busiest, Queues: queues, Groups: []sched.BalanceGroup{
 			{CPUs: two, Local: true, Idle: idle, Running: 2 - idle}, {CPUs: two, Running: running}, {CPUs: two, Running: 2}}}
 	}
 	q := func(c event.CPU, running int) sched.BalanceQueue { return sched.BalanceQueue{CPU: c, Running: running} }
-	judged := func(p *sched.BalancePass, better event.CPU) *sched.BalancePass {
-		p.Judged, p.Better, p.Wrong = true, better, better != p.Source
+	judged := func(p *sched.BalancePass, wrong bool) *sched.BalancePass {
+		p.Judged, p.Wrong = true, wrong
 		return p
 	}
 	took := pass(1, 3, 1, 2, q(2, 2), q(3, 1))
@@ -75,17 +74,11 @@ func TestChoicesThatMiss(t *testing.T) {
 		{"its CPU chosen, in vain", pass(1, 3, 1, 2, q(2, 2), q(3, 1)), choices{passes: 1, hot: 1}},
 		{"the other CPU of its group chosen", pass(1, 3, 1, 3, q(2, 2), q(3, 1)), choices{passes: 1, queue: 1}},
 		{"the other group chosen", pass(1, 3, 2, 4, q(4, 1), q(5, 1)), choices{passes: 1, group: 1}},
-		{"true loads would have shown it", judged(pass(1, 3, 2, 4, q(4, 1), q(5, 1)), 2), choices{passes: 1, group: 1, judged: 1, misled: 1}},
-		{"true loads would have shown another that does not help", judged(pass(1, 3, 2, 4, q(4, 1), q(5, 1)), 5), choices{passes: 1, group: 1, judged: 1}},
+		{"true loads would have shown it", judged(pass(1, 3, 2, 4, q(4, 1), q(5, 1)), true), choices{passes: 1, group: 1, judged: 1, misled: 1}},
+		{"true loads would have shown another that does not help", judged(pass(1, 3, 2, 4, q(4, 1), q(5, 1)), false), choices{passes: 1, group: 1, judged: 1}},
 	} {
-		got := choices{running: func(c event.CPU) int {
-			if c == 2 {
-				return 2
-			}
-			return 1
-		}}
-		got.see(c.pass)
-		if got.running = nil; !reflect.DeepEqual(got, c.want) {
+		var got choices
+		if got.see(c.pass); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}

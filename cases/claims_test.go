@@ -176,7 +176,7 @@ var claims = map[string][]claim{
 					return false
 				}
 			}
-			return at("2-both") < 2*at(inRoot) && at("4-both") < 2*at(inRoot)
+			return at("4-both") < 2*at(inRoot)
 		}},
 		{text: "on 6.1 and 6.12 nested p99 is that of the root, within a third", full: true, holds: func(n *numbers) bool {
 			at := func(v string) int64 { return value(n, "kernels", v, "p99_ns") }
