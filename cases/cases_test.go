@@ -96,7 +96,7 @@ func checkContract(t *testing.T, c *result.Case) {
 		t.Fatal(err)
 	}
 	var r struct {
-		Schema, Case string
+		Schema, Case, Conclusion string
 		Variants     []struct {
 			Name     string
 			Change   []string
@@ -109,7 +109,7 @@ func checkContract(t *testing.T, c *result.Case) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Schema != "whylate.case/1" || r.Case == "" || len(r.Variants) < 3 || len(r.Objections) < 8 {
+	if r.Schema != "whylate.case/1" || r.Case == "" || r.Conclusion == "" || strings.Contains(r.Conclusion, "?") || len(r.Variants) < 3 || len(r.Objections) < 8 {
 		t.Errorf("schema %q, case %q, %d variants, %d objections", r.Schema, r.Case, len(r.Variants), len(r.Objections))
 	}
 	for _, v := range r.Variants {

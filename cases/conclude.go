@@ -7,8 +7,8 @@ import "fmt"
 func concludeExit(n *numbers) string {
 	c, busy, kinds := n.parts["main"], n.parts["restart-busy"], n.parts["kinds"]
 	return fmt.Sprintf("A task frees its memory on the CPU where it dies, at the priority that it has then: whoever is below it there waits, here %s, and nobody on other CPUs. "+
-		"Both changes take that away (A %s, B %s), and so does a task that makes itself an ordinary one before it exits (%s). What remains is a matter of taste about whom the delay then hits: "+
-		"who waits for the memory, the locks or the restart of the dead. On an idle machine they lose nothing; under real-time load a restart takes %s with A instead of %s.",
+		"Both changes take that away (A %s, B %s), and so does a task that makes itself an ordinary one before it exits (%s). The price is paid by those who wait for its memory, its locks "+
+		"or its restart: nothing on an idle machine, but under real-time load a restart takes %s with A instead of %s.",
 		words(latestOf(variantOf(c, none), "cyclictest0")), words(latestOf(variantOf(c, changeA), "cyclictest0")), words(latestOf(variantOf(c, changeB), "cyclictest0")),
 		measured(kinds, none, "rt_latency_polite_max_ns"), measured(busy, changeA, "restart_p50_ns"), measured(busy, none, "restart_p50_ns"))
 }
@@ -17,7 +17,7 @@ func concludeThrottle(n *numbers) string {
 	c, r, b := n.parts["ladder"], n.parts["remedies"], n.parts["busy"]
 	return fmt.Sprintf("The belt counts all real-time tasks of a CPU together. The thread that copies the disk's blocks is one of them, below the application, and uses nearly all of the CPU; when the budget of the period is gone, everybody is stopped, "+
 		"the application with it: %s at 960 ms of 1 s, nothing at 980 ms or with throttling off. Raising the application's priority cannot help. As an ordinary task the thread stops nobody (%s), and the disk pays only where others compute: %s instead of %s. "+
-		"A finer grain makes the windows shorter, not fewer; kernels with fair servers stop real-time tasks only where an ordinary one wants the CPU, then for %s.",
+		"A finer grain makes the windows shorter and more of them; kernels with fair servers stop real-time tasks only where an ordinary one wants the CPU, then for %s.",
 		words(maxOf(variantOf(c, "960"), "app")), words(maxOf(variantOf(r, "irq-other"), "app")), readSpeed(b, "other"), readSpeed(b, "960"), words(maxOf(variantOf(b, "6.12"), "app")))
 }
 

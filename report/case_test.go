@@ -22,7 +22,7 @@ func TestCase(t *testing.T) {
 		Measures: []result.Measure{{Name: "death_ns_per_mb", Title: "death for each MB"}}, Variants: []result.Variant{
 			{Name: "none", Runs: 1, Measures: map[string]int64{"death_ns_per_mb": 104_000}, Worst: &result.Worst{Late: wait}},
 			{Name: "A", Runs: 1, Measures: map[string]int64{"death_ns_per_mb": 105_000}}}}
-	c := &result.Case{Case: "exit", Title: "a dying task", Symptom: "2016: 11 ms.", Quick: true, Comparison: main, Parts: []result.Comparison{part},
+	c := &result.Case{Case: "exit", Title: "a dying task", Symptom: "2016: 11 ms.", Conclusion: "Both changes take 11 ms away.", Quick: true, Comparison: main, Parts: []result.Comparison{part},
 		Objections: []result.Objection{{Text: "Why?", Answer: "So: 104 µs.", Parts: []string{"sizes"}}, {Text: "And then?", Parts: []string{"vmas"}}},
 		Limits:     []string{"The machine is a model."}, Diagnostics: []result.Diagnostic{{Kind: "not_modelled", Count: 1, Text: "the fair class"}}}
 	golden(t, "case", func(w io.Writer) error { return Case(w, c, Options{}) })

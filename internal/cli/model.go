@@ -25,7 +25,7 @@ import (
 const runLong = `Run a scenario in the model of the scheduler and explain it like a recorded trace.
 
 SCENARIO is a file in rt-app's JSON, - for standard input, which may have an object "whylate" for what rt-app
-has no words for, or the name of a load that needs no file: cyclictest or schbench, with
+has no words for, or the name of a load that needs no file: cyclictest, schbench or daemons, with
 the options of the real program after --.
 
 The same scenario, seed and changes give the same bytes on every machine. What the model
