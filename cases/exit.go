@@ -82,7 +82,6 @@ var exitCase = &Case{
 	limits: []string{
 		"The model's teardown costs 0.4 µs a page (0.1 ms a MB, as the reproducer takes natively) and 0.5 µs a mapping; neither is a measurement of one of the two machines of 2016, whose address spaces are not known. At 0.1 ms a MB 30 MB give the 3 ms of the Intel i7; the 11 ms of the ARM board would be 105 MB, or memory that is slower to free. The traced costs of the discussion (20 µs a page, 8–14 µs a mapping) contain the tracer.",
 		"The machine is the model's 6.1-rt, not 3.14-rt or 4.1-rt.",
-		"Fair tasks are placed on CPUs by a stand-in; on each CPU they take turns as in the kernel.",
 		"A core dump is a fixed time for each MB; a real one waits for its disk.",
 	},
 }

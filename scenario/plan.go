@@ -200,7 +200,7 @@ func (p *Plan) until() (event.Time, error) {
 // an answer that depends on it should say so.
 func (s *Setup) limits() {
 	add := func(text string) { s.Limits = event.Diagnose(s.Limits, "not_modelled", 1, text) }
-	if _, fair := s.Load.Classes(); fair && s.Machine.Sched.CPUs > 1 {
-		add("placement and load balancing of fair tasks: a stand-in leaves no CPU idle while a fair task waits that could run there; on which CPU one runs is not the kernel's choice")
+	if _, fair := s.Load.Classes(); fair && slices.ContainsFunc(s.Machine.Sched.Topology.Node, func(n int) bool { return n > 0 }) {
+		add("NUMA balancing: fair tasks do not follow their memory to its node")
 	}
 }
