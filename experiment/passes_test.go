@@ -17,6 +17,15 @@ import (
 // crowded is a load of fair tasks that four CPUs are too few for now and then.
 func crowded(t *testing.T) *scenario.Source {
 	t.Helper()
+	src, err := scenario.NewSource(setupOf(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src
+}
+
+func setupOf(t *testing.T) *scenario.Setup {
+	t.Helper()
 	p := &scenario.Plan{Kernel: "6.1", CPUs: 4}
 	p.Load.Comm, p.Load.Duration, p.Load.Seed = "crowd", 500_000_000, 1
 	for i := range event.Time(7) {
@@ -28,11 +37,7 @@ func crowded(t *testing.T) *scenario.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := scenario.NewSource(setup)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return src
+	return setup
 }
 
 // TestPassesAreThoseOfTheTruth: what is told of the waits that somebody asks for is what the log of

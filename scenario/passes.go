@@ -81,7 +81,11 @@ func (s *Source) Passes(list []Asked, interrupted func() error) (*truth.Log, []t
 		}
 		a.balance(p)
 	})
-	if err := s.play(m, nil); err != nil {
+	until := event.Time(0)
+	for i := range list {
+		until = max(until, list[i].To)
+	}
+	if err := s.play(m, until, nil); err != nil {
 		return nil, nil, err
 	}
 	return &a.log, a.waits, nil

@@ -23,13 +23,13 @@ func (s *Source) Truth() (*truth.Log, error) {
 	w.m = m
 	m.Watch(w.look)
 	m.Sched.OnBalance(w.balance)
-	err = s.play(m, func(t *sched.Task) { w.log.Exit(m.Now(), t.PID) })
+	err = s.play(m, s.setup.Until, func(t *sched.Task) { w.log.Exit(m.Now(), t.PID) })
 	w.log.End(m.Now())
 	return &w.log, err
 }
 
-// play runs the program of the setup on m to its end.
-func (s *Source) play(m *machine.Machine, onExit func(*sched.Task)) error {
+// play runs the program of the setup on m to its end, or until then.
+func (s *Source) play(m *machine.Machine, until event.Time, onExit func(*sched.Task)) error {
 	if err := m.RunUntil(s.setup.Start); err != nil {
 		return fmt.Errorf("starting the machine: %w", err)
 	}
@@ -40,8 +40,9 @@ func (s *Source) play(m *machine.Machine, onExit func(*sched.Task)) error {
 	run.OnExit = onExit
 	refused := false
 	run.OnVerdict = func(error) { refused = true }
-	for now := s.setup.Start; now < s.setup.Until && !run.Done() && !refused && err == nil; {
-		now = min(now+firstSlice, s.setup.Until)
+	until = min(until, s.setup.Until)
+	for now := s.setup.Start; now < until && !run.Done() && !refused && err == nil; {
+		now = min(now+firstSlice, until)
 		err = m.RunUntil(now)
 	}
 	return err
