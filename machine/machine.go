@@ -172,8 +172,11 @@ func New(cfg Config, names *event.Names, sink func(*event.Event)) *Machine {
 	}
 	cfg.Sched.Quiet = sink == nil
 	cfg.Sched.CoKernel = cfg.CoKernel
-	if cfg.NoHZ == NoHZFull {
-		cfg.Sched.NoHZFull = cfg.NoHZFullCPUs
+	for c := range event.CPU(cfg.Sched.CPUs) {
+		// The CPU that boots keeps doing the work of the others.
+		if cfg.fullNoHZ(c) && (c > 0 || cfg.NoHZFullCPUs != nil) {
+			cfg.Sched.NoHZFull = append(cfg.Sched.NoHZFull, c)
+		}
 	}
 	m := &Machine{cfg: cfg, free: cfg.Costs == Costs{}, Names: names, sink: sink, cpus: make([]cpu, cfg.Sched.CPUs),
 		irq: event.NoCPU, nextPID: 1, words: newWords(names, &cfg)}
@@ -185,14 +188,18 @@ func New(cfg Config, names *event.Names, sink func(*event.Event)) *Machine {
 	}
 	m.planSteals()
 	for c := range event.CPU(len(m.cpus)) {
-		full := cfg.NoHZFullCPUs == nil || slices.Contains(cfg.NoHZFullCPUs, c)
-		m.cpus[c].noHZFull = cfg.NoHZ == NoHZFull && full
+		m.cpus[c].noHZFull = cfg.fullNoHZ(c)
 		if cfg.NoHZ == HZPeriodic {
 			m.startTick(c)
 		}
 		m.Sched.EnterIdle(c, !m.cpus[c].ticks)
 	}
 	return m
+}
+
+// fullNoHZ reports whether c is one of nohz_full=.
+func (c *Config) fullNoHZ(cpu event.CPU) bool {
+	return c.NoHZ == NoHZFull && (c.NoHZFullCPUs == nil || slices.Contains(c.NoHZFullCPUs, cpu))
 }
 
 // Now is the machine's time in ns.

@@ -156,6 +156,23 @@ func TestOneIdleCPUIsAsked(t *testing.T) {
 	}
 }
 
+// TestHousekeepersBalance: CPUs of nohz_full= are not asked, and are balanced for.
+func TestHousekeepersBalance(t *testing.T) {
+	b := newLBBox(t, UniformTopology(1, 4, 1, 1), func(c *Config) { c.NoHZFull = []event.CPU{1, 3} })
+	b.hog(0)
+	b.hog(0)
+	b.hog(0)
+	b.host.now += b.cfg.Tick
+	b.SchedulerTick(0)
+	if !slices.Equal(b.host.kicked, []event.CPU{2}) {
+		t.Errorf("asked %v", b.host.kicked)
+	}
+	b.ticks(4)
+	if got := b.where(); got[0] != 1 || got[1]+got[3] == 0 {
+		t.Errorf("the CPUs have %v", got)
+	}
+}
+
 // TestNobodyIsAskedWithoutAReason: one task on each busy CPU, and each alone with its cache.
 func TestNobodyIsAskedWithoutAReason(t *testing.T) {
 	b := newLBBox(t, UniformTopology(1, 2, 2, 1), nil)

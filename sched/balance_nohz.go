@@ -1,10 +1,6 @@
 package sched
 
-import (
-	"slices"
-
-	"github.com/whylate/whylate/event"
-)
+import "github.com/whylate/whylate/event"
 
 // This file is about idle CPUs that do not tick: one of them is asked by a busy CPU, at its tick, to
 // balance for all of them.
@@ -29,6 +25,7 @@ type nohzState struct {
 	needsUpdate bool // one of them came since nextBalance was worked out
 	nextBalance int64
 	nextBlocked int64
+	full        cpuMask // nohz_full=
 }
 
 // nohzBalancerKick asks an idle CPU to balance for all, if there is a reason on rq, which ticks;
@@ -252,8 +249,11 @@ func (s *Sched) EnterIdle(c event.CPU, stopped bool) (w Work, did bool) {
 	return w, did
 }
 
-// nohzBalanceEnterIdle is nohz_balance_enter_idle().
+// nohzBalanceEnterIdle is nohz_balance_enter_idle(). In 4.11 nobody balances for idle CPUs of nohz_full=.
 func (s *Sched) nohzBalanceEnterIdle(rq *RQ) {
+	if s.cfg.Fair.LoadBalance411 && !s.housekeeping(rq.cpu) {
+		return
+	}
 	rq.hasBlockedLoad = true
 	s.nohz.hasBlocked = true
 	if rq.nohzTickStopped || rq.sd == nil {
@@ -283,6 +283,6 @@ func (s *Sched) nohzBalanceExitIdle(rq *RQ) {
 	}
 }
 
-// housekeeping reports whether c may be asked to balance for others; HK_TYPE_MISC. CPUs of nohz_full are
-// not.
-func (s *Sched) housekeeping(c event.CPU) bool { return !slices.Contains(s.cfg.NoHZFull, c) }
+// housekeeping reports whether c may be asked to balance for others, which CPUs of nohz_full= are not;
+// HK_TYPE_MISC.
+func (s *Sched) housekeeping(c event.CPU) bool { return !s.nohz.full.has(c) }

@@ -121,7 +121,10 @@ type Sched struct {
 func New(cfg Config, host Host, names *event.Names) *Sched {
 	n := cfg.CPUs
 	s := &Sched{host: host, cfg: cfg, all: allCPUs(n), scratch: newMask(n), nearby: newMask(n),
-		rtoCPU: event.NoCPU, dlo: newMask(n), idle: allCPUs(n), fairWait: newMask(n), nohz: nohzState{idleCPUs: newMask(n)}}
+		rtoCPU: event.NoCPU, dlo: newMask(n), idle: allCPUs(n), fairWait: newMask(n), nohz: nohzState{idleCPUs: newMask(n), full: newMask(n)}}
+	for _, c := range cfg.NoHZFull {
+		s.nohz.full.set(c)
+	}
 	s.cpupri.init(n)
 	s.rto.init(n)
 	s.cpudl.init(n)
