@@ -66,6 +66,9 @@ type Interrupts struct {
 	DaemonPriority int
 	// DaemonFirst: while ksoftirqd/N is runnable, softirqs wait for it.
 	DaemonFirst bool
+	// BalanceInIRQ: on PREEMPT_RT the softirq SCHED is handled at the end of the interrupt that raised it, in no
+	// thread. It is for loads that have the threads of the machine among their tasks.
+	BalanceInIRQ bool
 	// TickTimer is the function of the tick's timer; "": tick_sched_timer.
 	TickTimer string
 	// HandlersBHOff: handlers that are forced into threads have interrupts on, where the

@@ -89,6 +89,12 @@ func (m *Machine) exitIRQ(c event.CPU, s *softirqs) (more, busy bool) {
 		m.pause(c)
 		return m.nextInIRQ(c, s)
 	}
+	if balance := uint16(1) << event.SoftirqSched; m.cfg.Interrupts.BalanceInIRQ && s.pending&balance != 0 {
+		s.pending &^= balance
+		w := m.Sched.Rebalance(c)
+		m.charge(c, &w)
+		more = true
+	}
 	// On PREEMPT_RT a task that has softirqs off here, waiting or not, does them itself.
 	if s.pending != 0 && s.off == 0 {
 		m.Wake(c, m.daemon(c))

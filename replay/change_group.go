@@ -29,7 +29,8 @@ func (l *Load) changeGroups(c *scenario.Change) error {
 
 // fairSettings are settings of the fair class that are no features.
 var fairSettings = map[string]bool{"latency_ns": true, "min_granularity_ns": true, "idle_min_granularity_ns": true, "wakeup_granularity_ns": true,
-	"base_slice_ns": true, "sched_cfs_bandwidth_slice_us": true, "sched_autogroup_enabled": true}
+	"base_slice_ns": true, "sched_cfs_bandwidth_slice_us": true, "sched_autogroup_enabled": true,
+	"migration_cost_ns": true, "nr_migrate": true}
 
 // NeedsFairClass reports whether a change is one of what the fair class goes by, so that fair tasks cannot
 // go on to take turns as they were recorded: a weight, a slice, a policy among fair ones, a group,

@@ -94,7 +94,10 @@ func (r *runner) configure() error {
 	l, cfg := r.load, &r.setup.Machine
 	cfg.Interrupts.KTimers, cfg.Interrupts.SleepersInSoftirq = false, false
 	cfg.HandOver, cfg.IdleHandOver = max(l.HandOver, 0), max(l.IdleHandOver, 0)
-	cfg.Sched.FairPlaced = !l.FairClass
+	cfg.Interrupts.BalanceInIRQ = true
+	if cfg.Sched.FairPlaced = !l.FairClass; cfg.Sched.FairPlaced && cfg.Sched.CPUs > 1 {
+		r.diags = event.Diagnose(r.diags, "not_modelled", 1, "placement and load balancing of fair tasks, as their loads are not known: a stand-in leaves no CPU idle while a fair task waits that could run there")
+	}
 	cfg.Sched.RTSwitchCharge = max(l.RTSwitchCharge, 0)
 	if short := max(l.RTShort, 0); cfg.Sched.RTRuntime > short {
 		cfg.Sched.RTRuntime -= short

@@ -80,6 +80,22 @@ var fairSettings = []Setting{
 		func(f *sched.FairConfig) *event.Time { return &f.IdleMinGranularity }),
 	fairTime("wakeup_granularity_ns", "CFS: how far a woken task must be behind the current one to preempt it", isCFS, func(f *sched.FairConfig) *event.Time { return &f.WakeupGranularity }),
 	fairTime("base_slice_ns", "EEVDF: the slice of a task that has none of its own", isEEVDF, func(f *sched.FairConfig) *event.Time { return &f.BaseSlice }),
+	{Name: "migration_cost_ns", Values: "ns", Default: "500000", Meaning: "who ran less than that ago is not moved at once, and a CPU that mostly idles for less does not look for work",
+		set: func(t *tuning, v string) error {
+			var ns int64
+			err := number(v, 0, 1_000_000_000, &ns)
+			t.config.Fair.MigrationCost = event.Time(ns)
+			return err
+		},
+		get: func(t *tuning) string { return decimal(int64(t.config.Fair.MigrationCost)) }},
+	{Name: "nr_migrate", Values: "tasks", Default: "32, 8 on PREEMPT_RT", Meaning: "how many tasks of a CPU one pass of the balancer looks at",
+		set: func(t *tuning, v string) error {
+			var n int64
+			err := number(v, 0, 1_000_000, &n)
+			t.config.Fair.NrMigrate = int(n)
+			return err
+		},
+		get: func(t *tuning) string { return decimal(int64(t.config.Fair.NrMigrate)) }},
 	{Name: "sched_cfs_bandwidth_slice_us", Values: "µs", Default: "5000", Meaning: "what a CPU takes of a group's quota at a time",
 		set: func(t *tuning, v string) error {
 			var us int64

@@ -225,7 +225,7 @@ func setCommand(c *scenario.Change) string {
 			others = append(others, "echo "+v.To+" >/sys/kernel/debug/sched/preempt")
 		case "sched_cfs_bandwidth_slice_us", "sched_autogroup_enabled":
 			sysctls = append(sysctls, "kernel."+v.Name+"="+v.To)
-		case "latency_ns", "min_granularity_ns", "idle_min_granularity_ns", "wakeup_granularity_ns", "base_slice_ns":
+		case "latency_ns", "min_granularity_ns", "idle_min_granularity_ns", "wakeup_granularity_ns", "base_slice_ns", "migration_cost_ns", "nr_migrate":
 			others = append(others, "echo "+v.To+" >/sys/kernel/debug/sched/"+v.Name)
 		default:
 			if _, fair := sched.FeatureNamed(v.Name); !fair && !otherFeatures[v.Name] {
