@@ -30,7 +30,7 @@ var cgroupObjections = []objection{
 	{text: "Which of the two does it? The first corrects how load goes up from a group's queue to its entity, the second lets every queue have the sum of what is below it at once.", parts: []string{"patches"},
 		answer: func(n *numbers) string {
 			c := n.parts["patches"]
-			return fmt.Sprintf("p99 one level down: without %s, with the first alone %s, with the second alone %s, with both %s. The second takes in what the first corrects, so with it the first adds nothing.",
+			return fmt.Sprintf("p99 one level down: without %s, with the first alone %s, with the second alone %s, with both %s. The second takes in most of what the first corrects, so with it the first adds little.",
 				within(variantOf(c, "nested"), "p99_ns"), within(variantOf(c, "group"), "p99_ns"), within(variantOf(c, "runnable"), "p99_ns"), within(variantOf(c, "both"), "p99_ns"))
 		}},
 	{text: "Do they change anything for who has no cgroups?", parts: []string{"patches"},
@@ -47,13 +47,13 @@ var cgroupObjections = []objection{
 			for i, v := range []string{inRoot, "nested", "2", "3", "4"} {
 				list = append(list, fmt.Sprintf("%d: %s", i, within(variantOf(c, v), "p99_ns")))
 			}
-			return fmt.Sprintf("p99 by depth, %s; with both changes at depth 4 %s.", strings.Join(list, ", "), within(variantOf(c, "4-both"), "p99_ns"))
+			return fmt.Sprintf("p99 by depth, %s; with both changes at depth 4 %s: what is right at each level is right within limits only, and those multiply.", strings.Join(list, ", "), within(variantOf(c, "4-both"), "p99_ns"))
 		}},
 	{text: "Does it depend on the weight of the group, or on HZ?", parts: []string{"settings"},
 		answer: func(n *numbers) string {
 			c := n.parts["settings"]
 			at := func(v string) string { return within(variantOf(c, v), "p99_ns") }
-			return fmt.Sprintf("p99 one level down with the greatest weight %s, with that of cgroup v1 %s, with the usual weight of 100 %s, and with that and both changes %s. At HZ=1000: root %s, nested %s, both %s.",
+			return fmt.Sprintf("p99 one level down with the greatest weight %s, with that of cgroup v1 %s, with the usual weight of 100 %s, and with that and both changes %s. With the usual weight all of the group weighs as one task at the root, whatever runs in it, and a CPU with a part of that hardly looks busy, however true it is. At HZ=1000: root %s, nested %s, both %s.",
 				at("nested"), at("nested-shares"), at("nested-100"), at("both-100"), at("root-1000"), at("nested-1000"), at("both-1000"))
 		}},
 	{text: "Later kernels balance by other metrics. Is it gone there?", parts: []string{"kernels"},
