@@ -24,6 +24,7 @@ type rqBalance struct {
 	lastBlockedTick int64     // when that was last brought up to date; last_blocked_load_update_tick
 
 	leafHead *cfsRQ // leaf_cfs_rq_list
+	fading
 }
 
 // hz is the number of jiffies in a second.

@@ -134,6 +134,7 @@ func (s *Sched) removeEntityLoadAvg(se *schedEntity) {
 	r.loadAvg += se.avg.loadAvg
 	r.utilAvg += se.avg.utilAvg
 	r.runnableAvg += se.avg.runnableAvg
+	se.cfsRQ.noteRemoved()
 }
 
 // migrateLoad is the part of migrate_task_rq_fair() that is about load: p goes to another CPU.

@@ -87,6 +87,9 @@ func (s *Sched) updateBlockedAverages(rq *RQ) {
 	}
 	s.updateClassLoad(rq, &rq.avgRT, rq.curr.class == rtClass)
 	s.updateClassLoad(rq, &rq.avgDL, rq.curr.class == dlClass)
+	if s.fadesLater(rq) {
+		return
+	}
 	blocked := rq.avgRT.utilAvg > 0 || rq.avgDL.utilAvg > 0
 	for cfs := rq.leafHead; cfs != nil; {
 		next := cfs.leafNext
@@ -94,13 +97,14 @@ func (s *Sched) updateBlockedAverages(rq *RQ) {
 			cfs = next
 			continue
 		}
+		asleep := rq.fading.leaves > manyLeaves && cfs.onlyFades()
 		if s.updateBlocked(cfs) {
 			s.updateTGLoadAvg(cfs)
 		}
-		if se := cfs.se; se != nil && (s.cfg.Fair.PELT411 || se.avg.loadAvg > 0 || se.avg.utilAvg > 0 || cfs.propagate) {
+		if se := cfs.se; se != nil && !asleep && (s.cfg.Fair.PELT411 || se.avg.loadAvg > 0 || se.avg.utilAvg > 0 || cfs.propagate) {
 			s.updateLoadAvg(se.cfsRQ, se, flags)
 		}
-		if cfs.se != nil && cfs.decayed() {
+		if cfs.se != nil && (cfs.decayed() || rq.fading.leaves > manyLeaves && cfs.faded()) {
 			rq.unlinkLeaf(cfs)
 		}
 		blocked = blocked || cfs.avg.loadAvg > 0 || cfs.avg.utilAvg > 0

@@ -18,6 +18,7 @@ func (rq *RQ) linkLeaf(cfs *cfsRQ) {
 	for !cfs.onList {
 		up := cfs.se.cfsRQ
 		cfs.onList = true
+		rq.fading.leaves++
 		if up.onList {
 			cfs.leafPrev, cfs.leafNext = up.leafPrev, up
 		} else {
@@ -48,6 +49,7 @@ func (rq *RQ) unlinkLeaf(cfs *cfsRQ) {
 	}
 	cfs.leafNext.leafPrev = cfs.leafPrev
 	cfs.leafLink = leafLink{}
+	rq.fading.leaves--
 }
 
 // decayed is cfs_rq_is_decayed(): nothing of its load is left, nor is a queue below in the list.
