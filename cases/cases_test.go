@@ -97,7 +97,7 @@ func checkContract(t *testing.T, c *result.Case) {
 	}
 	var r struct {
 		Schema, Case, Conclusion string
-		Variants     []struct {
+		Variants                 []struct {
 			Name     string
 			Change   []string
 			Tasks    []map[string]any
