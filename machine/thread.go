@@ -162,6 +162,14 @@ func (m *Machine) wake(from event.CPU, th *Thread, how sched.WakeFlags) bool {
 	return woken
 }
 
+// Exec is the beginning of execve(2) by th, which is current: as it leaves its memory behind it may be brought
+// to another CPU. Its caller goes on at once, but not before it is there.
+func (m *Machine) Exec(th *Thread) {
+	c := th.Task.CPU()
+	w := m.Sched.Exec(c)
+	m.charge(c, &w)
+}
+
 // tickFor lets the CPU of a newly runnable thread tick again, where that did without.
 func (m *Machine) tickFor(th *Thread) {
 	if c := th.Task.CPU(); m.cpus[c].noHZFull {

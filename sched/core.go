@@ -191,7 +191,9 @@ func (s *Sched) chooseTaskRQ(from event.CPU, p *Task, cpu event.CPU, f WakeFlags
 	}
 	switch p.class {
 	case dlClass:
-		cpu = s.selectTaskRQDL(from, p, cpu, f&WakeFork != 0)
+		if f&WakeExec == 0 {
+			cpu = s.selectTaskRQDL(from, p, cpu, f&WakeFork != 0)
+		}
 	case rtClass:
 		if f&WakeExec == 0 {
 			cpu = s.selectTaskRQRT(from, p, cpu)

@@ -90,6 +90,7 @@ func (p *thread) load() machine.Step {
 	r, g := p.run, p.group
 	if p.part == 0 {
 		p.part = 1
+		r.m.Exec(p.th)
 		return machine.Step{Kind: machine.StepRun, Mode: machine.Kernel, NS: r.spec.Costs.Exec}
 	}
 	if p.part == 1 {
