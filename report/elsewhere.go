@@ -27,7 +27,11 @@ func (p *printer) idleElsewhere(in *result.Input, l *result.Late) {
 	}
 	words := make([]string, 0, most+1)
 	for _, c := range list[:most] {
-		words = append(words, fmt.Sprintf("%s %s (%s)", cpuWord(c.CPU), p.amount(c.NS), escape(c.Verdict)))
+		verdict := escape(c.Verdict)
+		if verdict == "unknown" {
+			verdict += ": it seems to be bound elsewhere"
+		}
+		words = append(words, fmt.Sprintf("%s %s (%s)", cpuWord(c.CPU), p.amount(c.NS), verdict))
 	}
 	if more := len(list) - most; more > 0 {
 		words = append(words, fmt.Sprintf("%d more", more))

@@ -22,6 +22,8 @@ func TestIdleElsewhere(t *testing.T) {
 	idle := result.IdleElsewhere{CPU: 3, NS: 1_000_000, Verdict: "likely", SinceNS: at(5_000_000), Balancing: &result.Balancing{Verdict: "proven"}}
 	short := idle
 	short.NS = 999_999
+	open := short
+	open.Verdict = "unknown"
 	for name, c := range map[string]struct {
 		in   *result.Explain
 		o    Options
@@ -42,6 +44,9 @@ func TestIdleElsewhere(t *testing.T) {
 		"nothing": {wait(idle), Options{}, `
      meanwhile idle: CPU 3 1 000.0 µs (likely)
      CPU 3 had idled for 0.0 µs by then; no balancing of it shows
+`},
+		"left open": {wait(open), Options{}, `
+     meanwhile idle: CPU 3 1 000.0 µs (unknown: it seems to be bound elsewhere)
 `},
 		"nothing, and short": {wait(short), Options{}, `
      meanwhile idle: CPU 3 1 000.0 µs (likely)
