@@ -76,3 +76,30 @@ func TestWhoBalancesForTheIdle(t *testing.T) {
 		t.Errorf("passes for other CPUs, by the CPU that made them: %v, want all by CPU 4", by)
 	}
 }
+
+// TestRealTimeTasksStayInTheirRootDomain: they are neither pushed nor pulled out of it although they may run
+// anywhere, and within it, also on isolated CPUs, the most important ones run.
+func TestRealTimeTasksStayInTheirRootDomain(t *testing.T) {
+	for _, ipi := range []bool{false, true} {
+		cfg := quiet(6)
+		cfg.Sched.Isolated, cfg.Sched.Partitions = []event.CPU{4, 5}, [][]event.CPU{{2, 3}}
+		cfg.Sched.RTPushIPI = ipi
+		st := newStage(t, cfg)
+		for i, prio := range []int{10, 20, 30} {
+			for _, c := range []event.CPU{2, 4} {
+				st.add(string(rune('a'+i))+string(rune('0'+c)), fifo(prio), []event.CPU{c, 0, 1, 7 - c, 6 - c, c + 1}, work(20*ms))
+			}
+		}
+		st.play(20*ms + 1)
+		for name, want := range map[string]event.CPU{"a2": 2, "b2": 2, "c2": 2, "a4": 4, "b4": 4, "c4": 4} {
+			if c := st.threads[name].Task.CPU(); c/2 != want/2 {
+				t.Errorf("RT_PUSH_IPI %v: %s went to CPU %d", ipi, name, c)
+			}
+		}
+		for _, name := range []string{"b2", "c2", "b4", "c4"} {
+			if ran := st.threads[name].Task.SumExecRuntime(); ran != 20*ms {
+				t.Errorf("RT_PUSH_IPI %v: %s has run for %d ns of its 20 ms", ipi, name, ran)
+			}
+		}
+	}
+}

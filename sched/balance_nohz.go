@@ -256,8 +256,8 @@ func (s *Sched) nohzBalanceEnterIdle(rq *RQ) {
 	}
 	rq.hasBlockedLoad = true
 	s.nohz.hasBlocked = true
-	if rq.nohzTickStopped || rq.sd == nil {
-		return // or it is isolated
+	if rq.nohzTickStopped {
+		return
 	}
 	rq.nohzTickStopped = true
 	s.nohz.idleCPUs.set(rq.cpu)

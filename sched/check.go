@@ -166,14 +166,14 @@ func (s *Sched) checkRQ(rq *RQ) error {
 		return fmt.Errorf("current is task %d of CPU %d", rq.curr.PID, rq.curr.cpu)
 	case s.idle.has(c) != idle:
 		return fmt.Errorf("idle mask says %v, %d tasks", s.idle.has(c), n)
-	case s.rto.prio[c] != rq.rt.highestNext():
-		return fmt.Errorf("rto says %d, first pushable %d", s.rto.prio[c], rq.rt.highestNext())
-	case s.dlo.has(c) != (rq.dl.pushable.n > 0):
-		return fmt.Errorf("dlo_mask says %v", s.dlo.has(c))
-	case rq.dl.nrRunning == 0 && s.cpupri.prio[c] != rq.rt.highest():
-		return fmt.Errorf("cpupri %d, highest %d", s.cpupri.prio[c], rq.rt.highest())
-	case s.cpudl.earliest[c] != rq.dl.earliest() || s.cpudl.free.has(c) != (rq.dl.nrRunning == 0):
-		return fmt.Errorf("cpudl %d, earliest deadline %d", s.cpudl.earliest[c], rq.dl.earliest())
+	case rq.rd.rto.prio[c] != rq.rt.highestNext():
+		return fmt.Errorf("rto says %d, first pushable %d", rq.rd.rto.prio[c], rq.rt.highestNext())
+	case rq.rd.dlo.has(c) != (rq.dl.pushable.n > 0):
+		return fmt.Errorf("dlo_mask says %v", rq.rd.dlo.has(c))
+	case rq.dl.nrRunning == 0 && rq.rd.cpupri.prio[c] != rq.rt.highest():
+		return fmt.Errorf("cpupri %d, highest %d", rq.rd.cpupri.prio[c], rq.rt.highest())
+	case rq.rd.cpudl.earliest[c] != rq.dl.earliest() || rq.rd.cpudl.free.has(c) != (rq.dl.nrRunning == 0):
+		return fmt.Errorf("cpudl %d, earliest deadline %d", rq.rd.cpudl.earliest[c], rq.dl.earliest())
 	case rq.callbacks != 0:
 		return fmt.Errorf("balance callbacks were not called")
 	}

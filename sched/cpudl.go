@@ -1,6 +1,10 @@
 package sched
 
-import "github.com/whylate/whylate/event"
+import (
+	"slices"
+
+	"github.com/whylate/whylate/event"
+)
 
 // cpudl finds the CPU with the latest deadline; struct cpudl. It is a heap of the CPUs
 // that have deadline tasks, the latest first, and the set of those that have none.
@@ -14,8 +18,8 @@ type cpudl struct {
 // noDeadline is the earliest deadline of a CPU without deadline tasks.
 const noDeadline event.Time = -1 << 63
 
-func (c *cpudl) init(cpus int) {
-	c.free = allCPUs(cpus)
+func (c *cpudl) init(span cpuMask, cpus int) {
+	c.free = slices.Clone(span)
 	c.earliest = make([]event.Time, cpus)
 	c.heap = make([]event.CPU, 0, cpus)
 	c.place = make([]int, cpus)

@@ -15,7 +15,7 @@ type cpupri struct {
 	some  [2]uint64             // levels that are not empty
 }
 
-func (c *cpupri) init(cpus int) {
+func (c *cpupri) init(span cpuMask, cpus int) {
 	c.prio = make([]event.Prio, cpus)
 	words := len(newMask(cpus))
 	all := make(cpuMask, len(c.level)*words) // side by side: a search walks over levels
@@ -24,7 +24,9 @@ func (c *cpupri) init(cpus int) {
 	}
 	for i := range c.prio {
 		c.prio[i] = noRTPrio
-		c.add(event.CPU(i), noRTPrio)
+		if span.has(event.CPU(i)) {
+			c.add(event.CPU(i), noRTPrio)
+		}
 	}
 }
 
@@ -39,10 +41,10 @@ func (c *cpupri) add(cpu event.CPU, p event.Prio) {
 // is queued there; then it can send tasks to and fro.
 func (s *Sched) updateCPUPri(rq *RQ) {
 	if rq.dl.nrRunning > 0 {
-		s.cpupri.set(rq.cpu, event.PrioDeadline)
+		rq.rd.cpupri.set(rq.cpu, event.PrioDeadline)
 		return
 	}
-	s.cpupri.set(rq.cpu, rq.rt.highest())
+	rq.rd.cpupri.set(rq.cpu, rq.rt.highest())
 }
 
 // set is cpupri_set(); with PrioDeadline the CPU is in no level.
@@ -95,12 +97,12 @@ type overload struct {
 	some  [2]uint64         // priorities that a CPU has, MaxRTPrio not among them
 }
 
-func (o *overload) init(cpus int) {
+func (o *overload) init(span cpuMask, cpus int) {
 	o.prio = make([]event.Prio, cpus)
 	for c := range o.prio {
 		o.prio[c] = noRTPrio
 	}
-	o.count[noRTPrio] = cpus
+	o.count[noRTPrio] = span.count()
 }
 
 func (o *overload) set(cpu event.CPU, p event.Prio) {

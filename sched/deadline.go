@@ -210,7 +210,7 @@ func (s *Sched) unlinkDL(rq *RQ, p *Task) {
 
 // earliestChanged keeps the maps by which other CPUs look for a place.
 func (s *Sched) earliestChanged(rq *RQ) {
-	s.cpudl.set(rq.cpu, rq.dl.earliest())
+	rq.rd.cpudl.set(rq.cpu, rq.dl.earliest())
 	s.updateCPUPri(rq)
 }
 
@@ -321,7 +321,7 @@ func (s *Sched) wakeupPreemptDL(from event.CPU, rq *RQ, p *Task) {
 	if p.dl.deadline != curr.dl.deadline || rq.needResched || p == curr {
 		return
 	}
-	if curr.nrAllowed == 1 || !s.cpudl.later(curr) || p.nrAllowed != 1 && s.cpudl.later(p) {
+	if curr.nrAllowed == 1 || !rq.rd.cpudl.later(curr) || p.nrAllowed != 1 && rq.rd.cpudl.later(p) {
 		return
 	}
 	s.reschedCurr(from, rq)

@@ -7,7 +7,7 @@ func (s *Sched) enqueuePushableDLTask(rq *RQ, p *Task) {
 		rq.dl.pushable.remove(&p.dl.push)
 	}
 	rq.dl.pushable.insert(&p.dl.push, int64(p.dl.deadline))
-	s.dlo.set(rq.cpu)
+	rq.rd.dlo.set(rq.cpu)
 }
 
 func (s *Sched) dequeuePushableDLTask(rq *RQ, p *Task) {
@@ -16,7 +16,7 @@ func (s *Sched) dequeuePushableDLTask(rq *RQ, p *Task) {
 	}
 	rq.dl.pushable.remove(&p.dl.push)
 	if rq.dl.pushable.n == 0 {
-		s.dlo.clear(rq.cpu)
+		rq.rd.dlo.clear(rq.cpu)
 	}
 }
 
@@ -46,7 +46,7 @@ func (s *Sched) findLaterRQ(from event.CPU, p *Task) event.CPU {
 		return event.NoCPU
 	}
 	s.work.Searched++
-	if !s.cpudl.find(p, s.scratch) {
+	if !s.rqs[p.cpu].rd.cpudl.find(p, s.scratch) {
 		return event.NoCPU
 	}
 	return s.closest(from, p)
@@ -106,7 +106,7 @@ func (s *Sched) pushDLTask(from event.CPU, rq *RQ) bool {
 func (s *Sched) pullDLTask(rq *RQ) {
 	least := event.Time(1<<63 - 1)
 	pulled := false
-	for c := s.dlo.first(); c != event.NoCPU; c = s.dlo.next(c + 1) {
+	for c := rq.rd.dlo.first(); c != event.NoCPU; c = rq.rd.dlo.next(c + 1) {
 		src := s.rqs[c]
 		if src == rq || src.dl.nrRunning <= 1 || src.dl.pushable.n == 0 ||
 			rq.dl.nrRunning > 0 && rq.dl.earliest() < event.Time(src.dl.pushable.first.key) {

@@ -80,8 +80,6 @@ type Sched struct {
 	here event.CPU // that executes it, NoCPU: outside of all
 	ev   event.Event
 
-	cpupri    cpupri
-	cpudl     cpudl
 	groups    []*Group    // with RT_GROUP_SCHED, all but the root
 	top       []*Group    // those right below the root
 	rtBW      rtBandwidth // def_rt_bandwidth
@@ -91,11 +89,6 @@ type Sched struct {
 	scratch   cpuMask
 	nearby    cpuMask
 
-	rto      overload
-	rtoCPU   event.CPU
-	rtoLoop  int // which round of RT_PUSH_IPI runs
-	rtoNext  int // which one is asked for
-	dlo      cpuMask
 	idle     cpuMask // CPUs without runnable tasks
 	fairWait cpuMask // CPUs where fair tasks wait
 
@@ -121,13 +114,10 @@ type Sched struct {
 func New(cfg Config, host Host, names *event.Names) *Sched {
 	n := cfg.CPUs
 	s := &Sched{host: host, cfg: cfg, all: allCPUs(n), scratch: newMask(n), nearby: newMask(n),
-		rtoCPU: event.NoCPU, dlo: newMask(n), idle: allCPUs(n), fairWait: newMask(n), nohz: nohzState{idleCPUs: newMask(n), full: newMask(n)}}
+		idle: allCPUs(n), fairWait: newMask(n), nohz: nohzState{idleCPUs: newMask(n), full: newMask(n)}}
 	for _, c := range cfg.NoHZFull {
 		s.nohz.full.set(c)
 	}
-	s.cpupri.init(n)
-	s.rto.init(n)
-	s.cpudl.init(n)
 	for c := range event.CPU(n) {
 		rq := &RQ{cpu: c, idle: s.newIdle(c, names)}
 		rq.curr = rq.idle

@@ -112,7 +112,7 @@ func (s *Sched) requeueTaskRT(rq *RQ, p *Task, head bool) {
 func (s *Sched) enqueuePushableTask(rq *RQ, p *Task) {
 	rq.rt.pushable.remove(&p.rt.push)
 	rq.rt.pushable.insert(&p.rt.push, p.prio, false)
-	s.rto.set(rq.cpu, rq.rt.highestNext())
+	rq.rd.rto.set(rq.cpu, rq.rt.highestNext())
 }
 
 func (s *Sched) dequeuePushableTask(rq *RQ, p *Task) {
@@ -120,7 +120,7 @@ func (s *Sched) dequeuePushableTask(rq *RQ, p *Task) {
 		return
 	}
 	rq.rt.pushable.remove(&p.rt.push)
-	s.rto.set(rq.cpu, rq.rt.highestNext())
+	rq.rd.rto.set(rq.cpu, rq.rt.highestNext())
 }
 
 // updateCurrRT is update_curr_rt().
@@ -155,7 +155,7 @@ func (s *Sched) findLowestRQ(from event.CPU, p *Task) event.CPU {
 		return event.NoCPU
 	}
 	s.work.Searched++
-	if !s.cpupri.find(p, s.scratch) {
+	if !s.rqs[p.cpu].rd.cpupri.find(p, s.scratch) {
 		return event.NoCPU
 	}
 	return s.closest(from, p)
@@ -211,10 +211,10 @@ func (s *Sched) wakeupPreemptRT(from event.CPU, rq *RQ, p *Task) {
 	if p.prio > curr.prio || rq.needResched {
 		return
 	}
-	if curr.nrAllowed == 1 || !s.cpupri.find(curr, nil) {
+	if curr.nrAllowed == 1 || !rq.rd.cpupri.find(curr, nil) {
 		return
 	}
-	if p.nrAllowed != 1 && s.cpupri.find(p, nil) {
+	if p.nrAllowed != 1 && rq.rd.cpupri.find(p, nil) {
 		return
 	}
 	s.requeueTaskRT(rq, p, true)

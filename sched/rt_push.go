@@ -75,9 +75,10 @@ func (s *Sched) moveQueued(at event.CPU, from, to *RQ, p *Task) {
 // pullRTTask is pull_rt_task(): from every overloaded CPU, in the order of their numbers, it
 // takes the first waiting task that may run here, if it goes before what is here.
 func (s *Sched) pullRTTask(rq *RQ) {
+	rd := rq.rd
 	if s.cfg.RTPushIPI {
-		others := len(s.rqs) - s.rto.count[noRTPrio] // overloaded CPUs
-		if s.rto.prio[rq.cpu] < noRTPrio {
+		others := rd.cpus - rd.rto.count[noRTPrio] // overloaded CPUs
+		if rd.rto.prio[rq.cpu] < noRTPrio {
 			others--
 		}
 		if others > 0 {
@@ -85,11 +86,11 @@ func (s *Sched) pullRTTask(rq *RQ) {
 		}
 		return
 	}
-	if !s.rto.someBefore(rq.rt.highest()) {
+	if !rd.rto.someBefore(rq.rt.highest()) {
 		return
 	}
 	pulled := false
-	for c := s.rto.next(0, rq.rt.highest()); c != event.NoCPU; c = s.rto.next(c+1, rq.rt.highest()) {
+	for c := rd.rto.next(0, rq.rt.highest()); c != event.NoCPU; c = rd.rto.next(c+1, rq.rt.highest()) {
 		src := s.rqs[c]
 		if src == rq {
 			continue
@@ -132,8 +133,8 @@ func (rq *RQ) pickHighestPushable(c event.CPU) *Task {
 // tellCPUToPush starts the round of interrupts over the overloaded CPUs, or lets the one
 // that runs go round once more; tell_cpu_to_push().
 func (s *Sched) tellCPUToPush(rq *RQ) {
-	s.rtoNext++
-	if s.rtoCPU != event.NoCPU {
+	rq.rd.rtoNext++
+	if rq.rd.rtoCPU != event.NoCPU {
 		return
 	}
 	if c := s.nextRTO(rq.cpu); c != event.NoCPU {
@@ -144,18 +145,19 @@ func (s *Sched) tellCPUToPush(rq *RQ) {
 // nextRTO returns the overloaded CPU whose turn it is in the round, NoCPU at its end;
 // rto_next_cpu().
 func (s *Sched) nextRTO(here event.CPU) event.CPU {
+	rd := s.rqs[here].rd
 	for {
-		c := s.rto.next(s.rtoCPU+1, noRTPrio)
-		s.rtoCPU = c
+		c := rd.rto.next(rd.rtoCPU+1, noRTPrio)
+		rd.rtoCPU = c
 		switch {
 		case c != event.NoCPU && c != here:
 			return c
 		case c != event.NoCPU:
 			continue // no interrupt to oneself
-		case s.rtoLoop == s.rtoNext:
+		case rd.rtoLoop == rd.rtoNext:
 			return event.NoCPU
 		}
-		s.rtoLoop = s.rtoNext
+		rd.rtoLoop = rd.rtoNext
 	}
 }
 

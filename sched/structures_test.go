@@ -151,9 +151,9 @@ func TestMapsOfCPUs(t *testing.T) {
 		var pri cpupri
 		var dl cpudl
 		var rto overload
-		pri.init(n)
-		dl.init(n)
-		rto.init(n)
+		pri.init(allCPUs(n), n)
+		dl.init(allCPUs(n), n)
+		rto.init(allCPUs(n), n)
 		prio := make([]event.Prio, n)
 		deadline := make([]event.Time, n)
 		for i := range prio {

@@ -76,10 +76,27 @@ type schedDomain struct {
 }
 
 // rootDomain is the CPUs that balance among themselves: all but the isolated ones, or a cpuset
-// partition; root_domain.
+// partition; root_domain. Isolated CPUs are one, too: real-time and deadline tasks move between them.
 type rootDomain struct {
 	span     cpuMask
+	cpus     int  // in it
 	overload bool // a CPU has or had a task that waits, up to the next look at all; rd->overload(ed)
+
+	cpupri  cpupri
+	cpudl   cpudl
+	rto     overload
+	rtoCPU  event.CPU
+	rtoLoop int // which round of RT_PUSH_IPI runs
+	rtoNext int // which one is asked for
+	dlo     cpuMask
+}
+
+func newRootDomain(span cpuMask, cpus int) *rootDomain {
+	rd := &rootDomain{span: span, cpus: span.count(), rtoCPU: event.NoCPU, dlo: newMask(cpus)}
+	rd.cpupri.init(span, cpus)
+	rd.rto.init(span, cpus)
+	rd.cpudl.init(span, cpus)
+	return rd
 }
 
 // domainShared is what all CPUs of a last-level cache know; sched_domain_shared.

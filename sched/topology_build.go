@@ -22,11 +22,9 @@ func (s *Sched) buildDomains() {
 	levels := s.cfg.Topology.levels(n)
 	smt := &levels[0]
 	// Isolated CPUs are in one root domain with each other, without any below.
-	isolated := &rootDomain{span: newMask(n)}
-	for _, c := range s.cfg.Isolated {
-		if s.all.has(c) {
-			isolated.span.set(c)
-		}
+	var isolated *rootDomain
+	if span := s.cfg.isolated(); !span.empty() {
+		isolated = newRootDomain(span, n)
 	}
 	for _, rq := range s.rqs {
 		rq.rd, rq.smt = isolated, smt.sets[smt.of[rq.cpu]]
@@ -38,15 +36,22 @@ func (s *Sched) buildDomains() {
 	}
 }
 
+// isolated are the CPUs without domains.
+func (c *Config) isolated() cpuMask {
+	m := newMask(c.CPUs)
+	for _, cpu := range c.Isolated {
+		if cpu >= 0 && int(cpu) < c.CPUs {
+			m.set(cpu)
+		}
+	}
+	return m
+}
+
 // domainSets are the sets of CPUs that have domains of their own, the last of them what is in no
 // partition and not isolated.
 func (c *Config) domainSets() []cpuMask {
 	rest := allCPUs(c.CPUs)
-	for _, cpu := range c.Isolated {
-		if rest.has(cpu) {
-			rest.clear(cpu)
-		}
-	}
+	rest.without(c.isolated())
 	var sets []cpuMask
 	for _, list := range c.Partitions {
 		set := newMask(c.CPUs)
@@ -68,7 +73,7 @@ func (c *Config) domainSets() []cpuMask {
 
 func (b *domainBuilder) build() {
 	n := b.s.cfg.CPUs
-	root := &rootDomain{span: b.cpus}
+	root := newRootDomain(b.cpus, n)
 	for range b.levels {
 		b.domains = append(b.domains, make([]*schedDomain, n))
 		b.groups = append(b.groups, make([]*schedGroup, n))
