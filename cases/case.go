@@ -286,7 +286,7 @@ func (p *part) experiment(name string, o *Options) (*experiment.Experiment, erro
 		return nil, err
 	}
 	x := &experiment.Experiment{ID: p.id, Question: p.question, Scenario: p.file, Plan: plan, Seeds: p.seeds,
-		Tasks: p.tasks, Together: p.together, Kinds: p.kinds, NoWorst: p.noWorst, Measures: p.measures, Watch: p.watch}
+		Tasks: p.tasks, Together: p.together, Kinds: p.kinds, NoWorst: p.noWorst, Brief: p.together, Measures: p.measures, Watch: p.watch}
 	names := p.variants
 	if o.Quick {
 		x.Seeds = p.quickSeeds

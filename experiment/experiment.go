@@ -26,8 +26,9 @@ type Experiment struct {
 	// one row, where a program has many that do the same.
 	Tasks    []string
 	Together bool
-	// NoWorst leaves out the explanation of each variant's longest wait.
-	NoWorst bool
+	// NoWorst leaves out the explanation of each variant's longest wait. Brief explains it from its run up to
+	// shortly after it, which takes less time than from all of it.
+	NoWorst, Brief bool
 	// Kinds are the events that a Watcher needs beside those of waits, where that is not all: a run
 	// without the others is the same and takes less time.
 	Kinds    event.KindSet

@@ -34,6 +34,7 @@ type observed struct {
 	diags []event.Diagnostic
 	// The longest wait of the tasks that matter most, and the largest latency of a timer.
 	wait, latest event.Time
+	waitEnd      event.Time // when that wait was over
 }
 
 // row is one task in one class and priority.
@@ -121,6 +122,7 @@ type observer struct {
 	list    []*row
 	rounds  map[event.PID]*timerRounds
 	longest [3]event.Time // waits, by urgency of the task
+	ended   [3]event.Time // when those were over
 	latest  [3]event.Time // latencies of timers
 }
 
@@ -194,7 +196,9 @@ func (o *observer) wait(w *latency.Wait) {
 		return
 	}
 	r.wakeup.Add(w.Length())
-	o.longest[r.urgent()] = max(o.longest[r.urgent()], event.Time(w.Length()))
+	if u := r.urgent(); event.Time(w.Length()) > o.longest[u] {
+		o.longest[u], o.ended[u] = event.Time(w.Length()), w.End
+	}
 }
 
 // first is the value of the tasks that matter most, of those that have one.
@@ -216,6 +220,12 @@ func (o *observer) finish(diags []event.Diagnostic) observed {
 		}
 	}
 	ob := observed{hash: o.hash.sum, rows: o.list, diags: diags, wait: first(o.longest), latest: first(o.latest)}
+	for u, ns := range o.longest {
+		if ns > 0 {
+			ob.waitEnd = o.ended[u]
+			break
+		}
+	}
 	if o.watch != nil {
 		ob.value = o.watch.Values(o.last)
 	}

@@ -23,7 +23,7 @@ func (t *trial) explainWorst(ctx context.Context) error {
 	t.worstAt = t.setup.Reseeded(uint64(byWait))
 	if late := t.runs[byTimer].latest; late > t.runs[byWait].wait {
 		// A timer's latency contains the task's own way to the clock, which is no wait.
-		l, err := t.explainLate(ctx, byTimer, max(min(late*9/10, late-ownWay), 1))
+		l, err := t.explainLate(ctx, byTimer, max(min(late*9/10, late-ownWay), 1), event.NoTime)
 		if err != nil {
 			return err
 		}
@@ -36,9 +36,16 @@ func (t *trial) explainWorst(ctx context.Context) error {
 		return nil
 	}
 	var err error
-	t.worst, err = t.explainLate(ctx, byWait, t.runs[byWait].wait)
+	until := event.NoTime
+	if t.x.Brief {
+		until = t.runs[byWait].waitEnd + afterWorst
+	}
+	t.worst, err = t.explainLate(ctx, byWait, t.runs[byWait].wait, until)
 	return err
 }
+
+// afterWorst is how much of a run is looked at after its longest wait, where that is not all.
+const afterWorst event.Time = 100_000_000
 
 // latest returns the number of the run with the largest value.
 func (t *trial) latest(of func(*observed) event.Time) int {
@@ -52,9 +59,12 @@ func (t *trial) latest(of func(*observed) event.Time) int {
 }
 
 // explainLate explains the latest wakeup of run n that is at least over late, of the tasks
-// that matter most; nil if there is none.
-func (t *trial) explainLate(ctx context.Context, n int, over event.Time) (*result.Worst, error) {
+// that matter most; nil if there is none. until, unless it is NoTime, is when the run may end.
+func (t *trial) explainLate(ctx context.Context, n int, over, until event.Time) (*result.Worst, error) {
 	setup := t.setup.Reseeded(uint64(n))
+	if until != event.NoTime {
+		setup.Until = min(setup.Until, until)
+	}
 	src, err := scenario.NewSource(setup)
 	if err != nil {
 		return nil, err
