@@ -17,6 +17,6 @@
 // floating point. Nothing is allocated in an operation once the queues have grown. Check
 // finds broken rules; tests call it after everything that happens.
 //
-// The fair class goes by the rules of CFS or of EEVDF, as FairConfig says. Only on which CPU
-// fair tasks are placed, and how load is balanced, is a stand-in (fair_balance.go).
+// The fair class goes by the rules of CFS or of EEVDF, as FairConfig says; so do the places of its
+// tasks and the balancing between CPUs (place_fair.go, balance.go).
 package sched
