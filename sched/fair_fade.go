@@ -4,14 +4,14 @@ import "github.com/whylate/whylate/event"
 
 // On a big machine with many groups most of what a CPU has in its list of leaves is load of tasks that
 // ran there once and are somewhere else now. A kernel goes through all of it before every pass. Here a CPU
-// with many such groups does so every 32 ms only, and in between just for those that have tasks or
+// with many such groups does so every 64 ms only, and in between just for those that have tasks or
 // that a task has left. What fades is late by that: the load of a whole group, which its weights come from. That
 // of the CPU fades by itself and is not late.
 
 // manyLeaves is from how many groups on that is done, fadeEvery how often all are looked at.
 const (
 	manyLeaves            = 32
-	fadeEvery  event.Time = peltHalving * 1_000_000
+	fadeEvery  event.Time = 2 * peltHalving * 1_000_000
 )
 
 // fading is what a CPU knows for that.
