@@ -50,8 +50,8 @@ func lookers(list []result.BalancePass) string {
 	for _, c := range cpus {
 		words = append(words, fmt.Sprintf("CPU %d %s", c, times(n[c])))
 	}
-	if len(words) > 2*mostPasses {
-		words = append(words[:2*mostPasses], fmt.Sprintf("%d more CPUs", len(words)-2*mostPasses))
+	if len(words) > mostIdle+1 {
+		words = append(words[:mostIdle], fmt.Sprintf("%d more CPUs", len(words)-mostIdle))
 	}
 	return strings.Join(words, ", ")
 }
