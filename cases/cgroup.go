@@ -34,7 +34,7 @@ var cgroupCase = &Case{
 		{id: "choices", file: "main.json", question: "How often does the balancer of an idle CPU choose wrongly? (10 %)", changes: atLoad(10),
 			variants: []string{asIs, "nested", "group", "both", "6.1", "6.1-nested", "6.12", "6.12-nested"}, quick: rootAndNested, name: inRoot, seeds: 3, length: choiceTime, quickSeeds: 2, duration: quickChoices,
 			noWorst: true, tasks: benchTasks, together: true, kinds: benchKinds, measures: choiceMeasures, watch: watchChoices, answer: answerChoices},
-		side("depth", "And deeper, 0 to 4 levels of groups? (10 %)", asIs, "nested", "2", "3", "4", "4-both"),
+		side("depth", "And deeper, 0 to 4 levels of groups? (10 %)", asIs, "nested", "2", "3", "4", "2-both", "4-both"),
 		side("settings", "Do HZ and the weight of the group matter? (10 %)", asIs, "nested", "root-1000", "nested-1000", "both-1000", "nested-100", "both-100", "nested-shares"),
 		side("kernels", "And on later kernels, 6.1 and 6.12? (10 %)", asIs, "nested", "6.1", "6.1-nested", "6.12", "6.12-nested"),
 	},
@@ -58,8 +58,8 @@ var benchKinds = event.Kinds(event.SchedMigrateTask)
 const (
 	quickBench   event.Time = 5 * second
 	quickChoices event.Time = 2 * second
-	sideBench    event.Time = 10 * second
-	choiceTime   event.Time = 5 * second
+	sideBench    event.Time = 6 * second
+	choiceTime   event.Time = 3 * second
 )
 
 // loads are the loads beside schbench in the scenario, in per cent of each CPU; each adds its daemons to those before.
