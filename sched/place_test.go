@@ -364,3 +364,46 @@ func TestIdleTasksYield(t *testing.T) {
 		b.want("SCHED_IDLE runs where it was", 0, p, 0, c.want)
 	}
 }
+
+// TestScanByIdleTime: with SIS_PROP a waker whose CPU never idles looks at three CPUs, one whose idles for long at
+// all; with SIS_AVG_CPU (4.11) one that idles for less than 512 times what looking costs looks at none.
+func TestScanByIdleTime(t *testing.T) {
+	prop := func(c *Config) { c.Fair.Features = c.Fair.Features.With(SISUtil, false).With(SISProp, true) }
+	avg := func(c *Config) {
+		rules411(c)
+		c.Fair.Features = c.Fair.Features.With(SISAvgCPU, true)
+	}
+	for _, c := range []struct {
+		name       string
+		rules      func(*Config)
+		idle, cost event.Time
+		at         event.Time // what of it is left is halved with each jiffy
+		want       event.CPU
+	}{
+		{"SIS_PROP, never idle", prop, 0, 1000, 0, 6},
+		{"SIS_PROP, 8·500/1001 is less than 4", prop, 500, 1000, 0, 6},
+		{"SIS_PROP, 8·1000/1001 = 7: six CPUs", prop, 1000, 1000, 0, 3},
+		{"SIS_PROP, a jiffy later", prop, 1000, 1000, 4_000_000, 6},
+		{"SIS_AVG_CPU, 511 times the cost", avg, 511_000, 1000, 0, 6},
+		{"SIS_AVG_CPU, 512 times the cost", avg, 512_000, 1000, 0, 3},
+	} {
+		b := newPlaceBox(t, UniformTopology(1, 8, 1, 1), c.rules)
+		p := b.slept(6, Attr{})
+		b.hog(6, 7, 0, 1, 2, 4, 5) // CPU 3 is the fifth after 6
+		rq := b.rqs[6]
+		rq.wakeAvgIdle, rq.avgIdle, b.sdLLC(6).avgScanCost = c.idle, c.idle, c.cost
+		b.h.now = c.at
+		b.want(c.name, 6, p, 0, c.want)
+	}
+}
+
+// TestFallback: a task that may not go where it was goes to the first CPU that it may use of that node.
+func TestFallback(t *testing.T) {
+	b := newPlaceBox(t, UniformTopology(1, 2, 1, 2), nil)
+	p := b.slept(3, Attr{})
+	b.allow(p, 1, 2)
+	b.want("node 1", 3, p, WakeIRQ, 2)
+	p = b.slept(3, Attr{})
+	b.allow(p, 0, 1)
+	b.want("no CPU of its node", 3, p, WakeIRQ, 0)
+}
