@@ -47,7 +47,7 @@ var cgroupObjections = []objection{
 			for i, v := range []string{inRoot, "nested", "2", "3", "4"} {
 				list = append(list, fmt.Sprintf("%d: %s", i, within(variantOf(c, v), "p99_ns")))
 			}
-			return fmt.Sprintf("p99 by depth, %s; with both changes at depth 2 %s, at depth 4 %s: what is right at each level is right within limits only, and those multiply.", strings.Join(list, ", "), within(variantOf(c, "2-both"), "p99_ns"), within(variantOf(c, "4-both"), "p99_ns"))
+			return fmt.Sprintf("p99 by depth, %s; with both changes at depth 2 %s, at depth 4 %s: at each level the shares of a group are divided among the CPUs by what is queued there, so what a second task adds to its CPU at the root becomes less with every level.", strings.Join(list, ", "), within(variantOf(c, "2-both"), "p99_ns"), within(variantOf(c, "4-both"), "p99_ns"))
 		}},
 	{text: "Does it depend on the weight of the group, or on HZ?", parts: []string{"settings"},
 		answer: func(n *numbers) string {
