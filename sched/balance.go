@@ -50,7 +50,6 @@ type lbEnv struct {
 	loopBreak    int
 	loopMax      int
 	tasks        []*Task // detached
-	fixSmallDone bool
 	stayed       lbReasons
 	pass         *BalancePass // what is told of it; nil: nobody listens
 }
