@@ -78,9 +78,6 @@ func (s *Sched) updateGroupCapacity(sd *schedDomain, c event.CPU) {
 // those that are queued by what they used before they slept, whichever is more.
 func (s *Sched) cpuUtil(c event.CPU) int64 { return s.cpuUtilWith(c, nil, false) }
 
-// cpuUtilBoost is cpu_util_cfs_boost(): how much they want to use, where that is more.
-func (s *Sched) cpuUtilBoost(c event.CPU) int64 { return s.cpuUtilWith(c, nil, true) }
-
 // cpuUtilWithout is cpu_util_without(): cpuUtil as if p had never been on c.
 func (s *Sched) cpuUtilWithout(c event.CPU, p *Task) int64 {
 	if p.cpu != c || p.se.avg.lastUpdateTime == 0 {
@@ -89,7 +86,8 @@ func (s *Sched) cpuUtilWithout(c event.CPU, p *Task) int64 {
 	return s.cpuUtilWith(c, p, false)
 }
 
-// cpuUtilWith is cpu_util() of c without p, which is or was there; nil: of all.
+// cpuUtilWith is cpu_util() of c without p, which is or was there; nil: of all. boost counts what they want to use,
+// where that is more; cpu_util_cfs_boost().
 func (s *Sched) cpuUtilWith(c event.CPU, p *Task, boost bool) int64 {
 	rq := s.rqs[c]
 	avg := &rq.cfs.avg
