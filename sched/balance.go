@@ -34,24 +34,24 @@ const (
 
 // lbEnv is one balancing pass of a CPU over one of its domains; lb_env.
 type lbEnv struct {
-	sd           *schedDomain
-	this         *RQ // for whom it is
-	dst, src     *RQ // dst is another of its group where tasks may not use this
-	idle         cpuIdleType
-	kind         BalanceKind
-	dry          bool    // it is only asked what it would do
-	cpus         cpuMask // those that are looked at
-	dstGroup     cpuMask // of the local group
-	newDstCPU    event.CPU
-	imbalance    int64 // in the unit of migration; before 5.5 load
-	migration    migrationType
-	flags        lbFlags
-	loop         int
-	loopBreak    int
-	loopMax      int
-	tasks        []*Task // detached
-	stayed       lbReasons
-	pass         *BalancePass // what is told of it; nil: nobody listens
+	sd        *schedDomain
+	this      *RQ // for whom it is
+	dst, src  *RQ // dst is another of its group where tasks may not use this
+	idle      cpuIdleType
+	kind      BalanceKind
+	dry       bool    // it is only asked what it would do
+	cpus      cpuMask // those that are looked at
+	dstGroup  cpuMask // of the local group
+	newDstCPU event.CPU
+	imbalance int64 // in the unit of migration; before 5.5 load
+	migration migrationType
+	flags     lbFlags
+	loop      int
+	loopBreak int
+	loopMax   int
+	tasks     []*Task // detached
+	stayed    lbReasons
+	pass      *BalancePass // what is told of it; nil: nobody listens
 }
 
 // jiffies is the number of ticks at t.
