@@ -6,7 +6,6 @@ import "github.com/whylate/whylate/event"
 type topDomains struct {
 	llc   *schedDomain // the highest whose CPUs share a cache
 	llcID event.CPU    // the first CPU there, this one if there is none
-	numa  *schedDomain // the lowest that reaches over nodes
 }
 
 // needsGroups are flags that mean nothing in a domain with one group; SDF_NEEDS_GROUPS.
@@ -77,7 +76,6 @@ func (s *Sched) attachDomains(rq *RQ, sd *schedDomain) {
 	if llc := highestFlag(sd, sdShareLLC); llc != nil {
 		rq.top.llc, rq.top.llcID = llc, llc.span.first()
 	}
-	rq.top.numa = lowestFlag(sd, sdNUMA)
 	rq.cpuCapacity = s.capacityOrig(rq.cpu)
 }
 
@@ -88,14 +86,6 @@ func highestFlag(sd *schedDomain, f domainFlags) *schedDomain {
 		found = sd
 	}
 	return found
-}
-
-// lowestFlag is lowest_flag_domain(): the lowest domain from sd on that has f.
-func lowestFlag(sd *schedDomain, f domainFlags) *schedDomain {
-	for sd != nil && sd.flags&f == 0 {
-		sd = sd.parent
-	}
-	return sd
 }
 
 // sdLLC is the highest domain of c whose CPUs share a cache, nil if there is none; sd_llc.
@@ -116,9 +106,6 @@ func (s *Sched) llcShared(c event.CPU) *domainShared {
 	}
 	return nil
 }
-
-// sdNUMA is the lowest domain of c that reaches over nodes, nil if there is none; sd_numa.
-func (s *Sched) sdNUMA(c event.CPU) *schedDomain { return s.rqs[c].top.numa }
 
 // cpusShareCache reports whether balancing takes both CPUs as sharing a cache; cpus_share_cache(). A
 // CPU without domains shares it with nobody.
@@ -147,6 +134,3 @@ func (s *Sched) domainName(sd *schedDomain) string {
 	}
 	return "NUMA"
 }
-
-// balanceCPU is the first CPU that may balance for the group; group_balance_cpu().
-func (g *schedGroup) balanceCPU() event.CPU { return g.balanceMask.first() }

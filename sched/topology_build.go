@@ -86,8 +86,8 @@ func (b *domainBuilder) build() {
 				break
 			} else if sd.level == levelNUMA {
 				b.buildOverlapGroups(l, c)
-			} else {
-				b.buildGroups(l, c)
+			} else if sd.groups = b.group(l, c); sd.lastCPU(c) {
+				b.linkGroups(l, c)
 			}
 		}
 	}
@@ -99,10 +99,15 @@ func (b *domainBuilder) build() {
 	}
 	for c := b.cpus.first(); c != event.NoCPU; c = b.cpus.next(c + 1) {
 		for sd := b.s.rqs[c].sd; sd != nil; sd = sd.parent {
-			b.s.initGroups(sd)
+			if sd.level == levelNUMA || sd.lastCPU(c) {
+				b.s.initGroups(sd)
+			}
 		}
 	}
 }
+
+// lastCPU reports whether c is the last one of a domain: what all of its CPUs have in common is done for that.
+func (sd *schedDomain) lastCPU(c event.CPU) bool { return sd.span.next(c+1) == event.NoCPU }
 
 // buildChains makes the domains of each CPU, from the closest up to that which has all CPUs;
 // build_sched_domain().

@@ -28,9 +28,10 @@ func (m cpuMask) add(o cpuMask) {
 	}
 }
 
-// buildGroups links the groups of a domain in which no CPU is in two, as c sees it;
-// build_sched_groups(). All CPUs of the domain have the same groups, each begins with its own.
-func (b *domainBuilder) buildGroups(l int, c event.CPU) {
+// linkGroups links the groups of a domain in which no CPU is in two, as c sees it;
+// build_sched_groups(). All CPUs of the domain have the same groups, each begins with its own; a kernel links
+// them for one after the other, so that the order of the last one stays.
+func (b *domainBuilder) linkGroups(l int, c event.CPU) {
 	sd := b.domains[l][c]
 	clear(b.covered)
 	var first, last *schedGroup
@@ -48,7 +49,6 @@ func (b *domainBuilder) buildGroups(l int, c event.CPU) {
 		last = g
 	}
 	last.next = first
-	sd.groups = first
 }
 
 // group is that of CPU c in the level: the domain below it, or c alone; get_group().
