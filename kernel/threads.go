@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -105,6 +106,29 @@ func IsYieldSyscall(machine string, number int64, name string) bool {
 		n = yieldSyscalls["x86_64"]
 	}
 	return number == n
+}
+
+// syncSyscalls are the numbers of read, write, readv, writev, recvfrom, sendto, recvmsg and sendmsg by
+// machine.
+var syncSyscalls = map[string][]int64{
+	"x86_64": {0, 1, 19, 20, 45, 44, 47, 46}, "aarch64": {63, 64, 65, 66, 207, 206, 212, 211}, "riscv64": {63, 64, 65, 66, 207, 206, 212, 211},
+}
+
+// IsSyncSyscall reports whether number is a call in which pipes and sockets wake who waits for them by wakes that are
+// marked as synchronous (WF_SYNC): the waker is about to sleep itself, most likely. Of machines that are not known
+// none is.
+func IsSyncSyscall(machine string, number int64, name string) bool {
+	if number < 0 {
+		switch name {
+		case "sys_enter_read", "sys_enter_write", "sys_enter_readv", "sys_enter_writev", "sys_enter_recvfrom", "sys_enter_sendto", "sys_enter_recvmsg", "sys_enter_sendmsg":
+			return true
+		}
+		return false
+	}
+	if machine == "" {
+		machine = "x86_64"
+	}
+	return slices.Contains(syncSyscalls[machine], number)
 }
 
 // classSyscalls are the numbers of sched_setparam, sched_setscheduler and sched_setattr by

@@ -109,6 +109,7 @@ type forcer struct {
 	turned   turned
 
 	nextChange int   // of first.changes
+	wakings    int   // of first.wakeSights
 	offset     int64 // of the clock of timers to that of the trace, ns; 0: not known
 
 	scores  scores
@@ -142,6 +143,12 @@ type forced struct {
 
 	waking bool // sched_waking came and sched_wakeup did not yet
 	asked  bool // the model was asked where to wake it
+	// raced: while the kernel chose, others did something by which the model would choose otherwise.
+	raced     bool
+	forkAsked bool // where it begins was asked for
+	sight     wakeSight
+	sent      bool // it is on a wake list
+	syncCall  bool // it is in a call that wakes whoever waits for it and then mostly sleeps
 	// wakingEvent is the event of the trace that waking is; 0: there was none.
 	wakingEvent int64
 	placed      event.CPU
@@ -166,7 +173,8 @@ type forcedCPU struct {
 	tickAt   event.Time
 	charge   event.Time // recorded and not yet taken
 	wakes    *forced    // who is being woken here
-	refill   refill     // of a quota, which waits for its charge
+	placing  placing
+	refill   refill // of a quota, which waits for its charge
 	yield    yieldPhase
 	change   unseenChange
 	switches int64
@@ -212,6 +220,7 @@ func (f *forcer) push(ev *event.Event) {
 	f.events++
 	f.cpus[ev.CPU].runEvents++
 	f.rqNow = event.NoTime
+	f.closePlace(ev.CPU)
 	f.expireByTime()
 	f.untick(ev)
 	if ev.Kind != event.SchedStatRuntime {
@@ -266,6 +275,7 @@ func (f *forcer) push(ev *event.Event) {
 		f.yields(ev)
 	case event.SysEnter:
 		f.cpus[ev.CPU].yield = yieldOf(step.Task)
+		f.enterCall(ev, step.Task)
 	case event.HrtimerExpireEntry:
 		f.expired(ev)
 	case event.HrtimerStart:
@@ -350,13 +360,12 @@ func (f *forcer) of(tl *timeline.Task, c event.CPU) *forced {
 func (f *forcer) newTask(t *forced, pid event.PID, comm event.Name, b *beginning) *sched.Task {
 	a := f.attrOf(t, b.prio)
 	task, err := f.sched.NewTask(pid, comm, a, b.cpus)
-	if err == nil {
-		return task
-	}
-	task, err = f.sched.NewTask(pid, comm, sched.Attr{}, nil)
 	if err != nil {
-		panic("replay: a normal task was refused: " + err.Error())
+		if task, err = f.sched.NewTask(pid, comm, sched.Attr{}, nil); err != nil {
+			panic("replay: a normal task was refused: " + err.Error())
+		}
 	}
+	task.Kthread = f.first.kthread(b)
 	return task
 }
 

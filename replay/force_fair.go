@@ -130,6 +130,8 @@ func (f *forcer) forked(ev *event.Event, t *forced) {
 	}
 	f.sched.ForceFork(ev.CPU, t.task)
 	t.fairBy = FromEvents
+	t.forkAsked = true
+	f.beginPlace(ev, t, sched.WakeFork)
 }
 
 // chargedInWake reports whether the charge at hand is that of the wake of a task which is still in the

@@ -26,6 +26,8 @@ type beginning struct {
 	told   bool            // somebody told which CPUs it may use
 	wakes  []event.Time    // of a deadline task: its first ones
 	fair   fairSight
+	parent timeline.TaskID // who forked it in the trace; −1: nobody
+	waking int             // of wakeSights, from 1: its last sched_waking; 0: it has ended
 }
 
 // firstSight is what a first look at the trace finds.
@@ -47,6 +49,8 @@ type firstSight struct {
 	kinds              event.KindSet
 	names              *event.Names
 	machine            string
+
+	wakeSights []wakeSight // of all sched_waking, in their order
 
 	sleepingLocks bool // PREEMPT_RT: locks lend priorities everywhere
 	snap          *sysinfo.Snapshot
@@ -75,7 +79,7 @@ func lookAhead(src Input, o Options) (*firstSight, error) {
 // of returns the beginning of a task; one that the first look did not find is a blocked one.
 func (s *firstSight) of(id timeline.TaskID) *beginning {
 	for int(id) >= len(s.tasks) {
-		s.tasks = append(s.tasks, beginning{pid: event.NoPID, cpu: event.NoCPU, prio: event.NoPrio})
+		s.tasks = append(s.tasks, beginning{pid: event.NoPID, cpu: event.NoCPU, prio: event.NoPrio, parent: -1})
 	}
 	return &s.tasks[id]
 }
@@ -120,7 +124,9 @@ func (s *firstSight) push(ev *event.Event) {
 	case event.SchedWaking:
 		s.see(step.Task, timeline.StatusBlocked, event.NoCPU, ev.TaskPrio)
 		s.wake(step.Task, ev)
+		s.sightWake(ev, step.Task)
 	case event.SchedWakeup:
+		s.sightWake(ev, step.Task)
 		s.see(step.Task, timeline.StatusBlocked, ev.Target, ev.TaskPrio)
 		if step.Task != nil {
 			s.of(step.Task.ID).woken = true
@@ -134,6 +140,9 @@ func (s *firstSight) push(ev *event.Event) {
 		s.see(step.Task, timeline.StatusBlocked, event.NoCPU, ev.TaskPrio)
 	case event.SchedProcessFork, event.TaskNewtask:
 		s.see(step.Next, timeline.StatusNew, event.NoCPU, event.NoPrio)
+		if step.Next != nil && step.Next.Parent != nil && step.Next.Parent.ID < step.Next.ID {
+			s.of(step.Next.ID).parent = step.Next.Parent.ID
+		}
 	}
 	if c := s.state.CPU(ev.CPU); c != nil && c.Current != nil {
 		s.see(c.Current, timeline.StatusRunning, ev.CPU, event.NoPrio)

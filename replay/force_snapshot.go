@@ -41,12 +41,14 @@ func (s *firstSight) takeSnapshot(src Input, o Options) {
 	s.useKnown()
 }
 
-// useKnown takes over which CPUs tasks may use, where somebody told.
+// useKnown takes over which CPUs tasks may use, where somebody told; whoever forks stands before its children.
 func (s *firstSight) useKnown() {
 	for i := range s.tasks {
 		b := &s.tasks[i]
 		if k, ok := s.known[b.pid]; ok && !k.inferred {
 			b.cpus, b.told = k.cpus, true
+		} else if b.parent >= 0 && s.tasks[b.parent].told {
+			b.cpus, b.told = s.tasks[b.parent].cpus, true // inherited
 		}
 	}
 }
@@ -121,4 +123,14 @@ func (s *firstSight) settings(plan *scenario.Plan, more []scenario.Value) {
 		try("fair_server_runtime_ns", fmt.Sprint(s.snap.CPUs[0].FairServer.RuntimeNS))
 		try("fair_server_period_ns", fmt.Sprint(s.snap.CPUs[0].FairServer.PeriodNS))
 	}
+}
+
+// kthread reports whether a task is one of the kernel: the snapshot says so, else its name.
+func (s *firstSight) kthread(b *beginning) bool {
+	if s.snap != nil {
+		if t := s.snap.Task(int32(b.pid)); t != nil && !s.known[b.pid].inferred {
+			return t.Kernel
+		}
+	}
+	return kernel.IsKernelThread(s.names.String(b.comm))
 }

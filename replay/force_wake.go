@@ -11,6 +11,7 @@ import (
 // waking asks the model where it would wake a task: the kernel looks for a CPU between
 // sched_waking and sched_wakeup.
 func (f *forcer) waking(ev *event.Event, tl *timeline.Task) {
+	sight := f.sight()
 	if tl == nil {
 		return
 	}
@@ -19,7 +20,7 @@ func (f *forcer) waking(ev *event.Event, tl *timeline.Task) {
 		f.fresh(t, ev.Target)
 	}
 	f.sync(ev.CPU, t, ev.TaskPrio)
-	if t.task.OnRQ() {
+	if t.sight = sight; t.task.OnRQ() {
 		return
 	}
 	if f.exists(ev.Target) {
@@ -27,24 +28,24 @@ func (f *forcer) waking(ev *event.Event, tl *timeline.Task) {
 	}
 	t.waking, t.wakingEvent = true, f.events
 	f.cpus[t.task.CPU()].wakes = t
-	f.ask(ev, t, false)
+	f.beginWake(ev, t)
 	if !f.first.shows(event.SchedWakeup) {
+		f.closePlace(ev.CPU)
 		f.arrive(ev, t, t.task.CPU(), false)
 	}
 }
 
-// ask asks the model where t should be woken.
-func (f *forcer) ask(ev *event.Event, t *forced, fork bool) {
-	t.asked = false
-	if f.allowed(t) < 2 {
+// beginWake asks where t, which is about to be woken, should go. One that has never left its queue (delayed) just
+// stays, and nothing is chosen.
+func (f *forcer) beginWake(ev *event.Event, t *forced) {
+	if t.asked = false; t.task.Delayed() && (!f.exists(t.sight.to) || t.sight.to == t.task.CPU()) {
 		return
 	}
-	t.asked = true
-	var how sched.WakeFlags
-	if fork {
-		how = sched.WakeFork
+	f.beginPlace(ev, t, 0)
+	if t.sight.sent && f.exists(t.sight.to) {
+		t.sent = true
+		f.sched.ForceInFlight(t.sight.to, 1)
 	}
-	t.placed, t.turn = f.sched.AskPlace(ev.CPU, t.task, how)
 }
 
 // allowed is how many CPUs t may use, as far as that is known.
@@ -67,6 +68,11 @@ func (f *forcer) wakeup(ev *event.Event, tl *timeline.Task) {
 		return
 	}
 	t := f.of(tl, ev.Target)
+	f.closePlacingOf(t)
+	if t.sent {
+		t.sent = false
+		f.sched.ForceInFlight(t.sight.to, -1)
+	}
 	f.fresh(t, ev.Target)
 	f.sync(ev.CPU, t, ev.TaskPrio)
 	fork := ev.Kind == event.SchedWakeupNew
@@ -82,12 +88,19 @@ func (f *forcer) wakeup(ev *event.Event, tl *timeline.Task) {
 		}
 		return // it had not left: the wake is used up
 	}
-	if fork && t.task.State == event.StateNew {
-		f.ask(ev, t, true)
-	} else if !t.waking {
-		f.ask(ev, t, false)
+	before := t.task.CPU()
+	switch {
+	case fork:
+		if before = ev.CPU; t.task.State == event.StateNew && !t.forkAsked {
+			f.beginPlace(ev, t, sched.WakeFork)
+		}
+	case !t.waking && t.sight.sent && before == ev.Target:
+		// It was still about to leave its CPU, which then woke it itself: nothing was chosen.
+	case !t.waking:
+		f.beginPlace(ev, t, 0)
 	}
-	f.scorePlace(ev, t, fork)
+	f.closePlace(ev.CPU)
+	f.scorePlace(ev, t, before)
 	f.arrive(ev, t, ev.Target, fork)
 }
 
@@ -115,33 +128,6 @@ func (f *forcer) arrive(ev *event.Event, t *forced, c event.CPU, fork bool) {
 		f.afterWake(ev, t, c, fork)
 	}
 	f.cpus[c].dirty = true
-}
-
-// scorePlace compares where the model would have woken t with where it was.
-func (f *forcer) scorePlace(ev *event.Event, t *forced, fork bool) {
-	if !t.asked {
-		return
-	}
-	t.asked = false
-	rank := t.task.Rank()
-	if rank < sched.RankDL || rank > sched.RankFair {
-		return
-	}
-	row := f.scores.row(rank, Placement)
-	if t.turn {
-		row.undecide("counter_unseen")
-		return
-	}
-	before := t.task.CPU()
-	if fork {
-		before = ev.CPU
-	}
-	row.count(t.placed == ev.Target, before == ev.Target)
-	if t.placed != ev.Target {
-		r, m := f.chose(t.task), f.chose(t.task)
-		r.CPU, m.CPU = ev.Target, t.placed
-		f.miss(rank, Placement, ev.CPU, r, m, t.task)
-	}
 }
 
 // migrate moves a waiting task as the kernel did.

@@ -66,7 +66,7 @@ func (rq *RQ) cpuRunnable() int64 { return int64(rq.cfs.avg.runnableAvg) }
 // idleCPU is idle_cpu(): c runs its idle task, nothing waits there and no wake is on its way.
 func (s *Sched) idleCPU(c event.CPU) bool {
 	rq := s.rqs[c]
-	return rq.curr == rq.idle && rq.nrRunning == 0 && len(rq.wakeList) == 0
+	return rq.curr == rq.idle && rq.nrRunning == 0 && len(rq.wakeList)+rq.inFlight == 0
 }
 
 // schedIdleCPU is sched_idle_cpu(): all that is there is SCHED_IDLE.

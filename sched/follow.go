@@ -347,3 +347,6 @@ func (s *Sched) ChargeCurrent(c event.CPU) {
 		s.updateCurrFair(rq)
 	}
 }
+
+// ForceInFlight says that n more wakes are on their way to c, on its wake list: until they have come it is not idle.
+func (s *Sched) ForceInFlight(c event.CPU, n int) { s.rqs[c].inFlight = max(0, s.rqs[c].inFlight+n) }

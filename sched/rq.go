@@ -55,6 +55,7 @@ type RQ struct {
 	rqBalance
 
 	wakeList  []*Task    // wakes that this CPU should finish; TTWU_QUEUE
+	inFlight  int        // more of them, as a recording has it
 	stopWorks []stopWork // what the stopper should do
 	pushBusy  bool       // the stopper already has a push to do
 	rotor     event.CPU  // distribute_cpu_mask_prev

@@ -5,7 +5,7 @@ wake=$(awk '$3=="hrtimer_wakeup"{print "0x" $1; exit}' /proc/kallsyms)
 EV="$EV -e irq:softirq_raise -f vec==7 -e irq:softirq_entry -f vec==7 -e irq:softirq_exit -f vec==7 -e timer:hrtimer_expire_entry -e timer:hrtimer_start -f function==$wake -e timer:tick_stop"
 L=$(ls /*.load); N=$(basename $L .load)
 # who wakes in read(2) or write(2) of a pipe says that it will sleep (WF_SYNC)
-grep -v '^#' $L | grep -q ' x' && EV="$EV -e raw_syscalls:sys_enter -f id==0||id==1"
+EV="$EV -e raw_syscalls:sys_enter -f id==0||id==1"
 [ "$TURNS" ] && turns $TURNS
 facts
 for i in /sys/kernel/debug/sched/*; do [ -f $i ] && case $i in */debug|*/features|*/preempt) ;; *) echo "sched $(basename $i) $(cat $i)";; esac; done
