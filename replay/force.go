@@ -49,7 +49,7 @@ func follow(src Input, o Options, first *firstSight, cfg sched.Config) (*forcer,
 // forceNeeds has the kinds that are followed; those beside the timeline's own show flags or
 // expire timers.
 var forceNeeds = timeline.Needs | event.Kinds(event.HrtimerExpireExit, event.HrtimerCancel, event.IRQHandlerEntry,
-	event.IRQHandlerExit, event.SoftirqEntry, event.SoftirqExit)
+	event.IRQHandlerExit, event.SoftirqRaise, event.SoftirqEntry, event.SoftirqExit)
 
 // eachEvent reads src once. A damaged end counts as the end, as everywhere.
 func eachEvent(src Input, want event.KindSet, progress func(done, total int64), f func(*event.Event)) error {
@@ -84,17 +84,18 @@ type forcer struct {
 
 	serverAttr sched.Attr // of the fair servers
 
-	now    event.Time
-	events int64
-	rqNow  event.Time // the kernel's clock at the event at hand, where a charge tells it; NoTime: it does not
-	groups map[string]*sched.Group
-	quotas quotaTimers
-	tasks  []*forced // by timeline.TaskID
-	cpus   []forcedCPU
-	timers []forcedTimer
-	funcs  map[event.Name]timerFunc
-	donors map[event.Prio]*sched.Task
-	owners map[int64]*forced // of dl_task_timers, by address
+	tickLength event.Time
+	now        event.Time
+	events     int64
+	rqNow      event.Time // the kernel's clock at the event at hand, where a charge tells it; NoTime: it does not
+	groups     map[string]*sched.Group
+	quotas     quotaTimers
+	tasks      []*forced // by timeline.TaskID
+	cpus       []forcedCPU
+	timers     []forcedTimer
+	funcs      map[event.Name]timerFunc
+	donors     map[event.Prio]*sched.Task
+	owners     map[int64]*forced // of dl_task_timers, by address
 
 	// What the next Schedule is to pick, and what is known of that choice: quiet, nothing is
 	// counted; doubt, the reason why it cannot be.
@@ -174,6 +175,7 @@ type forcedCPU struct {
 	charge   event.Time // recorded and not yet taken
 	wakes    *forced    // who is being woken here
 	placing  placing
+	pass     forcedPass
 	refill   refill // of a quota, which waits for its charge
 	yield    yieldPhase
 	change   unseenChange
@@ -194,16 +196,21 @@ func newForcer(src Input, first *firstSight, cfg sched.Config) *forcer {
 	f := &forcer{names: src.Names(), first: first, known: first.known, funcs: map[event.Name]timerFunc{}, donors: map[event.Prio]*sched.Task{},
 		owners: map[int64]*forced{}, groups: map[string]*sched.Group{}, rqNow: event.NoTime}
 	f.state = timeline.NewTracker(src.Info().Machine, f.names)
+	f.tickLength = cfg.Tick
 	f.serverAttr = sched.Attr{Runtime: cfg.FairServerRuntime, Period: cfg.FairServerPeriod}
 	cfg.DLBandwidth = -1 // nothing that runs was refused
 	cfg.TTWUQueue = false
 	cfg.Quiet = true
 	f.sched = sched.New(cfg, f, f.names)
 	f.sched.Follow(f)
+	if first.shows(event.SoftirqRaise) && first.balances {
+		f.sched.FollowBalance()
+	}
 	f.cpus = make([]forcedCPU, cfg.CPUs)
 	for c := range f.cpus {
 		f.cpus[c].change, f.cpus[c].spent, f.cpus[c].clockAt = noChange, event.NoTime, event.NoTime
 		f.cpus[c].wake.waking, f.cpus[c].wake.at = event.NoTime, event.NoTime
+		f.cpus[c].pass.pushTo = event.NoCPU
 	}
 	return f
 }
@@ -236,6 +243,7 @@ func (f *forcer) push(ev *event.Event) {
 	if step.BrokenFrom != event.NoTime {
 		f.lost(ev.CPU)
 	}
+	f.followPass(ev)
 	f.settleOpen(ev)
 	if len(f.moves) > 0 {
 		f.flushMoves(ev, step)

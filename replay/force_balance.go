@@ -71,9 +71,13 @@ func (f *forcer) moved(ev *event.Event, t *forced) {
 	m := forcedMove{at: f.now, task: t, from: p.CPU(), to: ev.Target}
 	curr := f.sched.Curr(ev.CPU)
 	rank := p.Rank()
+	if rank == sched.RankFair {
+		f.movedFair(ev, t)
+		return
+	}
 	switch {
 	case rank != sched.RankDL && rank != sched.RankRT || !f.mayUse(t, m.from):
-		// The stand-in for fair tasks balances as no kernel does; who may not stay has to go.
+		// Who may not stay has to go.
 	case curr.Rank() == sched.RankStop:
 		f.scores.row(rank, Balance).undecide("by_the_stopper")
 	case t.unsure:

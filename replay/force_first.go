@@ -52,6 +52,8 @@ type firstSight struct {
 
 	wakeSights []wakeSight // of all sched_waking, in their order
 
+	balances bool // the softirq SCHED is shown
+
 	sleepingLocks bool // PREEMPT_RT: locks lend priorities everywhere
 	snap          *sysinfo.Snapshot
 	budgetTold    bool // the snapshot has sched_rt_runtime_us
@@ -107,6 +109,8 @@ func (s *firstSight) push(ev *event.Event) {
 		return
 	case event.HrtimerExpireEntry:
 		s.periodBegins(ev)
+	case event.SoftirqEntry:
+		s.balances = s.balances || ev.Arg == event.SoftirqSched
 	case event.SchedStatRuntime:
 		if step.Task != nil {
 			s.of(step.Task.ID).fair.charge(ev)

@@ -20,6 +20,7 @@ func (f *forcer) waking(ev *event.Event, tl *timeline.Task) {
 		f.fresh(t, ev.Target)
 	}
 	f.sync(ev.CPU, t, ev.TaskPrio)
+	f.askPush(ev, t)
 	if t.sight = sight; t.task.OnRQ() {
 		return
 	}

@@ -23,7 +23,7 @@ func (s *Sched) newEnv(rq *RQ, sd *schedDomain, idle cpuIdleType, kind BalanceKi
 		cpus = newMask(s.cfg.CPUs)
 	}
 	copy(cpus, sd.span)
-	*env = lbEnv{sd: sd, this: rq, dst: rq, idle: idle, kind: kind, cpus: cpus, dstGroup: sd.groups.balanceMask, tasks: tasks,
+	*env = lbEnv{sd: sd, this: rq, dst: rq, idle: idle, kind: kind, dry: s.follow != nil, cpus: cpus, dstGroup: sd.groups.balanceMask, tasks: tasks,
 		newDstCPU: event.NoCPU, loopBreak: s.cfg.nrMigrateBreak()}
 	if s.onBalance != nil {
 		env.pass = s.newPass(rq.cpu, kind)

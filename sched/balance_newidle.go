@@ -22,7 +22,10 @@ func (s *Sched) newidleBalance(rq *RQ) bool {
 	switch {
 	case s.standIn():
 		return s.pullStandIn(rq)
-	case s.follow != nil, len(rq.wakeList) > 0:
+	case s.follow != nil:
+		s.followNewidle(rq)
+		return false
+	case len(rq.wakeList) > 0:
 		return false
 	}
 	rq.idling, rq.idleStamp = true, rq.clock

@@ -93,10 +93,11 @@ type Sched struct {
 	idle     cpuMask // CPUs without runnable tasks
 	fairWait cpuMask // CPUs where fair tasks wait
 
-	follow   Follower        // who decides in place of the model; nil: nobody
-	tookTurn bool            // anyDistribute had a choice since the operation began
-	decide   func(*Decision) // who wants to know of picks; nil: nobody
-	decision Decision        // that it is shown
+	follow     Follower        // who decides in place of the model; nil: nobody
+	passesTold bool            // and tells of each pass
+	tookTurn   bool            // anyDistribute had a choice since the operation began
+	decide     func(*Decision) // who wants to know of picks; nil: nobody
+	decision   Decision        // that it is shown
 
 	onBalance func(*BalancePass) // who wants to know of balancing; nil: nobody
 	queued    []int64            // of each CPU, what is queued weighs; only for onBalance

@@ -241,7 +241,7 @@ func (s *Sched) SchedulerTick(c event.CPU) Work {
 	s.updateCPULoadActive(rq)
 	s.checkDLOverrun(rq)
 	switch {
-	case s.balances():
+	case s.balances(), s.passesTold && !s.standIn():
 		s.triggerLoadBalance(rq)
 	case s.standIn():
 		s.kickIdle(rq)
