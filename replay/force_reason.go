@@ -67,6 +67,7 @@ var undecidedTexts = map[string]string{
 	"counter_unseen":              "several CPUs were as good, and a counter of the kernel chose among them",
 	"charged_meanwhile":           "to take a task from its queue charges the current one there, which is told first and makes it lose its place",
 	"by_the_stopper":              "migration/N moved the task; who asked it to is not recorded",
+	"changed_meanwhile":           "while the kernel looked for a CPU another one became idle or busy; which of both it saw is not recorded",
 	"task_unknown":                "the task is not known",
 }
 
