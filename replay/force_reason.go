@@ -7,7 +7,7 @@ import (
 
 // The words for what explains a miss, and for why a decision was not counted.
 const (
-	reasonStandIn  = "stand_in"
+	reasonLoads    = "loads_inferred"
 	reasonFair     = "fair_state_inferred"
 	reasonDeadline = "deadline_inferred"
 	reasonPolicy   = "policy_unknown"
@@ -20,7 +20,7 @@ const (
 
 // reasonTexts say the words for people.
 var reasonTexts = map[string]string{
-	reasonStandIn:  "the model has a stand-in for the placement and balancing of fair tasks",
+	reasonLoads:    "loads of CPUs and tasks, by which they are placed and balanced, are followed from 0 and from stamps",
 	reasonFair:     "where a fair task stood when the trace began is inferred",
 	reasonDeadline: "the parameters of a deadline task are inferred",
 	reasonPolicy:   "whether the task is SCHED_FIFO or SCHED_RR is not recorded",
@@ -80,7 +80,7 @@ const (
 // reasonOf looks for what explains a miss of a class in which the tasks had a part.
 func (f *forcer) reasonOf(rank int, typ string, c event.CPU, tasks ...*sched.Task) string {
 	if rank == sched.RankFair && (typ == Placement || typ == Balance) {
-		return reasonStandIn
+		return reasonLoads
 	}
 	equal := len(tasks) == 2 && tasks[0].Rank() == sched.RankRT && tasks[0].Prio() == tasks[1].Prio()
 	for _, p := range tasks {
