@@ -199,7 +199,7 @@ func (s *Sched) shouldWeBalance(env *lbEnv) bool {
 	if thread != event.NoCPU {
 		return thread == dst.cpu
 	}
-	return g.balanceCPU() == dst.cpu
+	return g.balanceMask.first() == dst.cpu
 }
 
 // coreIdleBut is is_core_idle(): all other threads of c's core are idle.
