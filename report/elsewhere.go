@@ -29,7 +29,7 @@ func (p *printer) idleElsewhere(in *result.Input, l *result.Late) {
 	for _, c := range list[:most] {
 		verdict := escape(c.Verdict)
 		if verdict == "unknown" {
-			verdict += ": it seems to be bound elsewhere"
+			verdict += ": woken elsewhere although it idled; may be not allowed there"
 		}
 		words = append(words, fmt.Sprintf("%s %s (%s)", cpuWord(c.CPU), p.amount(c.NS), verdict))
 	}

@@ -46,7 +46,7 @@ func TestIdleElsewhere(t *testing.T) {
      CPU 3 had idled for 0.0 µs by then; no balancing of it shows
 `},
 		"left open": {wait(open), Options{}, `
-     meanwhile idle: CPU 3 1 000.0 µs (unknown: it seems to be bound elsewhere)
+     meanwhile idle: CPU 3 1 000.0 µs (unknown: woken elsewhere although it idled; may be not allowed there)
 `},
 		"nothing, and short": {wait(short), Options{}, `
      meanwhile idle: CPU 3 1 000.0 µs (likely)
