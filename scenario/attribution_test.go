@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/whylate/whylate/event"
-	"github.com/whylate/whylate/scenario"
 )
 
 var (
@@ -133,12 +132,4 @@ func (s *score) judge(t *testing.T) {
 	if a.total < 50_000*ms {
 		t.Errorf("only %d ms of waiting were scored", a.total/ms)
 	}
-}
-
-func sourceOf(p *scenario.Plan) (*scenario.Source, error) {
-	setup, err := p.Setup()
-	if err != nil {
-		return nil, err
-	}
-	return scenario.NewSource(setup)
 }

@@ -111,14 +111,7 @@ func TestTheKernelsVerdict(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		setup, err := plan.Setup()
-		if err != nil {
-			t.Fatal(err)
-		}
-		src, err := scenario.NewSource(setup)
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := mustSource(t, plan)
 		x, err := explain.Explain(src, explain.Options{From: event.NoTime, To: event.NoTime})
 		if err != nil {
 			t.Fatal(err)

@@ -58,14 +58,7 @@ func TestFilesOfGroups(t *testing.T) {
 // ran returns how long the tasks of each name have run.
 func ran(t *testing.T, p *scenario.Plan) map[string]event.Time {
 	t.Helper()
-	setup, err := p.Setup()
-	if err != nil {
-		t.Fatal(err)
-	}
-	src, err := scenario.NewSource(setup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := mustSource(t, p)
 	events, err := src.Events(event.Options{Want: event.Kinds(event.SchedStatRuntime)})
 	if err != nil {
 		t.Fatal(err)

@@ -17,14 +17,7 @@ import (
 // usedCPUs are the CPUs on which tasks ran, by the beginning of their names.
 func usedCPUs(t *testing.T, p *scenario.Plan) map[string][]event.CPU {
 	t.Helper()
-	setup, err := p.Setup()
-	if err != nil {
-		t.Fatal(err)
-	}
-	src, err := scenario.NewSource(setup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := mustSource(t, p)
 	events, err := src.Events(event.Options{Want: event.Kinds(event.SchedStatRuntime)})
 	if err != nil {
 		t.Fatal(err)

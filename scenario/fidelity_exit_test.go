@@ -97,14 +97,7 @@ func modelledDeath(t *testing.T, fit exitFit, mb int64, phase event.Time) dyingR
 	plan.Costs = scenario.Costs{Kernel: kernel}
 	// cyclictest leaves the wakeups out that it missed.
 	plan.Load.Tasks[0].Phases[0].Ops[0].Timer = workload.TimerSkip
-	setup, err := plan.Setup()
-	if err != nil {
-		t.Fatal(err)
-	}
-	src, err := scenario.NewSource(setup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := mustSource(t, plan)
 	return dyingRunOf(t, src)
 }
 

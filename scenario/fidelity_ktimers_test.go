@@ -174,14 +174,7 @@ func TestWhenKTimersAreWoken(t *testing.T) {
 		defer file.Close()
 		plan := recorded(t, true)
 		plan.Kernel = c.kernel
-		setup, err := plan.Setup()
-		if err != nil {
-			t.Fatal(err)
-		}
-		src, err := scenario.NewSource(setup)
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := mustSource(t, plan)
 		for what, s := range map[string]explain.Source{"recorded": file, "model": src} {
 			if n, hard := contexts(s); n < 50 || hard > 0 {
 				t.Errorf("%s %s: %d of %d wakings of ktimers come in hard-interrupt context", c.kernel, what, hard, n)

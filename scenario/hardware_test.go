@@ -17,14 +17,7 @@ func TestHardwareOfASnapshot(t *testing.T) {
 	p := groupedPlan(t, `{"global": {"duration": 1}, "tasks": {"a": {"run": 100}}, "whylate": {
 		"topology": {"threads_per_core": 2, "cores_per_llc": 2, "nodes": 2}, "cgroups": {"/rt": {"cpuset.cpus": "4-5", "cpuset.cpus.partition": "root"}}}}`,
 		"set isolcpus=6 nohz_full=6-7")
-	setup, err := p.Setup()
-	if err != nil {
-		t.Fatal(err)
-	}
-	src, err := scenario.NewSource(setup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := mustSource(t, p)
 	snap := src.Snapshot()
 	snap.CPUs[7].Online = false
 	want := scenario.Hardware{Topology: sched.UniformTopology(2, 2, 1, 2), Partitions: [][]event.CPU{{4, 5}}, Isolated: []event.CPU{7},

@@ -43,14 +43,7 @@ func told(t *testing.T, file string, changes ...string) (*result.Explain, []even
 			t.Fatal(err)
 		}
 	}
-	setup, err := plan.Setup()
-	if err != nil {
-		t.Fatal(err)
-	}
-	src, err := scenario.NewSource(setup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := mustSource(t, plan)
 	x, err := explain.Explain(src, explain.Options{From: event.NoTime, To: event.NoTime})
 	if err != nil {
 		t.Fatal(err)
@@ -280,14 +273,7 @@ func TestTheTruthKnowsWhatCoversATask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := plan.Setup()
-	if err != nil {
-		t.Fatal(err)
-	}
-	src, err := scenario.NewSource(setup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := mustSource(t, plan)
 	log, err := src.Truth()
 	if err != nil {
 		t.Fatal(err)

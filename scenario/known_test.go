@@ -24,14 +24,7 @@ func TestFIFOAtLowUseWaitsForTheFairServer(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		setup, err := p.Setup()
-		if err != nil {
-			t.Fatal(err)
-		}
-		src, err := scenario.NewSource(setup)
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := mustSource(t, p)
 		x, err := explain.Explain(src, explain.Options{From: 2000 * ms, To: event.NoTime, Over: ms})
 		if err != nil {
 			t.Fatal(err)

@@ -36,14 +36,7 @@ func describedSource(t *testing.T, text string) *scenario.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := plan.Setup()
-	if err != nil {
-		t.Fatal(err)
-	}
-	src, err := scenario.NewSource(setup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := mustSource(t, plan)
 	return src
 }
 

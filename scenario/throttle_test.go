@@ -134,14 +134,7 @@ func spinners(t *testing.T, cpus int, changes ...string) [2][]truth.Span {
 			t.Fatal(err)
 		}
 	}
-	setup, err := p.Setup()
-	if err != nil {
-		t.Fatal(err)
-	}
-	src, err := scenario.NewSource(setup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := mustSource(t, p)
 	l, err := src.Truth()
 	if err != nil {
 		t.Fatal(err)

@@ -22,14 +22,7 @@ func TestWrittenRunsAreExplainedAlike(t *testing.T) {
 	for seed := range uint64(6) {
 		plan := randomPlan(seed)
 		plan.Costs = scenario.DefaultCosts()
-		setup, err := plan.Setup()
-		if err != nil {
-			t.Fatal(err)
-		}
-		src, err := scenario.NewSource(setup)
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := mustSource(t, plan)
 		o := explain.Options{From: event.NoTime, To: event.NoTime, Over: 1000}
 		want, err := explain.Explain(src, o)
 		if err != nil {

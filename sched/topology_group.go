@@ -34,21 +34,25 @@ func (m cpuMask) add(o cpuMask) {
 func (b *domainBuilder) linkGroups(l int, c event.CPU) {
 	sd := b.domains[l][c]
 	clear(b.covered)
-	var first, last *schedGroup
+	var ring groupRing
 	for i := sd.span.nextWrap(event.NoCPU, c); i != event.NoCPU; i = sd.span.nextWrap(i, c) {
 		if b.covered.has(i) {
 			continue
 		}
 		g := b.group(l, i)
 		b.covered.add(g.cpus)
-		if first == nil {
-			first = g
-		} else {
-			last.next = g
-		}
-		last = g
+		ring.add(g)
 	}
-	last.next = first
+}
+
+// groupRing is a ring of groups that grows behind its last one.
+type groupRing struct{ first, last *schedGroup }
+
+func (r *groupRing) add(g *schedGroup) {
+	if r.first == nil {
+		r.first, r.last = g, g
+	}
+	r.last.next, g.next, r.last = g, r.first, g
 }
 
 // group is that of CPU c in the level: the domain below it, or c alone; get_group().
@@ -89,7 +93,7 @@ func (b *domainBuilder) capacityAt(l int, c event.CPU) *groupCapacity {
 func (b *domainBuilder) buildOverlapGroups(l int, c event.CPU) {
 	sd := b.domains[l][c]
 	clear(b.covered)
-	var first, last *schedGroup
+	var ring groupRing
 	for i := sd.span.nextWrap(event.NoCPU, c); i != event.NoCPU; i = sd.span.nextWrap(i, c) {
 		at := l
 		// Whose chain ends below has a domain with all CPUs already.
@@ -101,15 +105,9 @@ func (b *domainBuilder) buildOverlapGroups(l int, c event.CPU) {
 		}
 		g := b.overlapGroup(at, i)
 		b.covered.add(g.cpus)
-		if first == nil {
-			first = g
-		} else {
-			last.next = g
-		}
-		last = g
+		ring.add(g)
 	}
-	last.next = first
-	sd.groups = first
+	sd.groups = ring.first
 }
 
 // descend finds the level at which the group of c stays within sd, without levels that add nothing;
