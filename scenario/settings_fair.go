@@ -146,6 +146,7 @@ var fairFeatures = []struct {
 	{sched.SISAvgCPU, "4.11: no idle CPU is looked for where the waker's idles too briefly for it"},
 	{sched.SISProp, "4.13 to 6.6: as many CPUs are looked at as the idle time of the waker's allows"},
 	{sched.SISUtil, "from 6.0 on: as many as the use of all that share the cache lets expect an idle one"},
+	{sched.NIRandom, "a CPU that goes idle throws dice for whether it looks for work where that seldom helped"},
 	{sched.UtilEst, "utilisation is estimated from what tasks used before they slept"},
 	{sched.UtilEstFastup, "the estimate follows a rise at once"},
 }
