@@ -13,6 +13,10 @@ import (
 // mostMachineCPUs is the largest machine that "whylate" may describe.
 const mostMachineCPUs = 4096
 
+// mostNodes is what a kernel of x86 has room for by default, MAX_NUMNODES with NODES_SHIFT 6. Each CPU has groups of
+// its own for all nodes, so that more of them want memory by the square.
+const mostNodes = 64
+
 // limitCPU is the highest number that a CPU may have: as far as the machine is known.
 func (n *notes) limitCPU() int64 {
 	if n.cpus > 0 {
@@ -93,7 +97,7 @@ func readTopology(s strict, w *Whylate) {
 	w.Topology = p
 	p.ThreadsPerCore = int(t.number("threads_per_core", 1, 8, 1))
 	p.LLCsPerNode = int(t.number("llcs_per_node", 1, mostMachineCPUs, 1))
-	p.Nodes = int(t.number("nodes", 1, mostMachineCPUs, 1))
+	p.Nodes = int(t.number("nodes", 1, mostNodes, 1))
 	// Whatever is not said is one of a kind, but for the cores: they take what is left of
 	// "cpus". None of these products can overflow: each factor is at most 4,096.
 	others := p.ThreadsPerCore * p.LLCsPerNode * p.Nodes
