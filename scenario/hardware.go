@@ -88,6 +88,14 @@ func topologyOf(snap *sysinfo.Snapshot, cpus int) sched.Topology {
 		}
 		return out
 	}
-	return sched.Topology{Core: list(func(c *sysinfo.CPU) int32 { return c.Core }), LLC: list(func(c *sysinfo.CPU) int32 { return c.LLC }),
+	t := sched.Topology{Core: list(func(c *sysinfo.CPU) int32 { return c.Core }), LLC: list(func(c *sysinfo.CPU) int32 { return c.LLC }),
 		Node: list(func(c *sysinfo.CPU) int32 { return c.Node })}
+	if nodes := slices.Compact(slices.Sorted(slices.Values(t.Node))); len(nodes) > mostNodes {
+		t.Node = nil
+	}
+	return t
 }
+
+// mostNodes is how many nodes of a snapshot are believed. Each CPU has groups of its own for all of them, so that
+// more of them want memory by the square.
+const mostNodes = 64

@@ -1,11 +1,13 @@
 package scenario_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/whylate/whylate/event"
+	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/scenario"
 	"github.com/whylate/whylate/sched"
 	"github.com/whylate/whylate/sysinfo"
@@ -29,6 +31,20 @@ func TestHardwareOfASnapshot(t *testing.T) {
 	if diff := cmp.Diff(scenario.Hardware{Topology: sched.Topology{LLC: []int{0, 0}}}, scenario.HardwareOf(unknown, 2)); diff != "" {
 		t.Errorf("a snapshot that knows little (-want +got):\n%s", diff)
 	}
+	// Numbers that no kernel gives must cost no memory: 1,000 nodes are not believed, few with huge numbers are.
+	absurd := &sysinfo.Snapshot{}
+	for c := range int32(1000) {
+		absurd.CPUs = append(absurd.CPUs, sysinfo.CPU{CPU: c, Online: true, Core: math.MaxInt32 - c, LLC: math.MaxInt32 - c, Node: c})
+	}
+	if h := scenario.HardwareOf(absurd, 1000); h.Topology.Node != nil {
+		t.Errorf("%d nodes are believed", len(h.Topology.Node))
+	}
+	for c := range absurd.CPUs {
+		absurd.CPUs[c].Node = math.MaxInt32 - int32(c%2)
+	}
+	cfg := sched.DefaultConfig(1000)
+	cfg.Topology = scenario.HardwareOf(absurd, 1000).Topology
+	machine.New(machine.Config{Sched: cfg}, event.NewNames(), nil)
 	if diff := cmp.Diff(scenario.Hardware{}, scenario.HardwareOf(nil, 2)); diff != "" {
 		t.Errorf("no snapshot (-want +got):\n%s", diff)
 	}

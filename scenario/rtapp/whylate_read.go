@@ -17,6 +17,10 @@ const mostMachineCPUs = 4096
 // its own for all nodes, so that more of them want memory by the square.
 const mostNodes = 64
 
+// mostDistances is how many different ones nodes may have from each other: each makes a level of domains, and no
+// machine is known to have more than four.
+const mostDistances = 8
+
 // limitCPU is the highest number that a CPU may have: as far as the machine is known.
 func (n *notes) limitCPU() int64 {
 	if n.cpus > 0 {
@@ -156,6 +160,9 @@ func checkDistances(table [][]int, nodes int) error {
 				return fmt.Errorf("nodes %d and %d: must be 10 from itself, more from others, and the same both ways", j, i)
 			}
 		}
+	}
+	if n := len(slices.Compact(slices.Sorted(slices.Values(slices.Concat(table...))))); n > mostDistances+1 {
+		return fmt.Errorf("%d different distances between nodes, more than %d", n-1, mostDistances)
 	}
 	return nil
 }

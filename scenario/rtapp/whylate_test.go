@@ -107,6 +107,8 @@ func TestWhylateErrors(t *testing.T) {
 		{`"cgroups":{"/a":{"cpuset.cpus":"0-"}}`, `33 whylate.cgroups."/a"."cpuset.cpus": must be a list of CPUs up to 8191, like "0-3,8"`},
 		{`"cpus":2,"cgroups":{"/a":{"cpuset.cpus":"0-2"}}`, `42 whylate.cgroups."/a"."cpuset.cpus": must be a list of CPUs up to 1, like "0-3,8"`},
 		{`"cpus":2,"irqs":{"x":{"cpus":[2]}}`, `32 whylate.irqs.x.cpus[0]: must be 0 to 1, not 2`},
+		{`"topology":{"nodes":5,"distances":[[10,11,12,13,14],[11,10,15,16,17],[12,15,10,18,19],[13,16,18,10,20],[14,17,19,20,10]]}`,
+			`36 whylate.topology.distances: 10 different distances between nodes, more than 8`},
 		{`"topology":{"nodes":2,"distances":[[10,20]]}`, `36 whylate.topology.distances: 1 rows for 2 nodes`},
 		{`"topology":{"nodes":2,"distances":[[10,20],[20]]}`, `36 whylate.topology.distances: row 1 has 1 distances for 2 nodes`},
 		{`"topology":{"nodes":2,"distances":[[10,20],[30,10]]}`, `36 whylate.topology.distances: nodes 0 and 1: must be 10 from itself, more from others, and the same both ways`},
