@@ -43,7 +43,7 @@ func below(p *Task, cfs *cfsRQ) bool {
 // TestRunnableLoadIsPropagated: with both changes of 2017 the runnable load of every queue, that of the root that
 // the balancer of 4.11 goes by, and those of groups at any depth, is the sum of the scaled loads of all tasks
 // queued below. What is allowed is a
-// period's part of a weight for each level, which is how old its averages can be, and thrice whenever
+// period's part of a weight for each level, which is how old its averages can be, and twice whenever
 // a task comes or goes, since up to 4.11 the periods of a task and of its queue do not begin
 // together, neither for sums nor for averages; that decays. All tasks are of nice 0, or what is left
 // of a heavy one would outweigh a light one. Without, somewhere in these histories the load is off
@@ -77,7 +77,7 @@ func TestRunnableLoadIsPropagated(t *testing.T) {
 				b.updateBlockedAverages(rq) // those of groups that do not run, too
 				for i, p := range b.tasks {
 					if p.OnRQ() != were[i] {
-						slack += 3 * depth * part * float64(max(p.se.load.weight>>weightShift, 1024))
+						slack += 2 * depth * part * float64(max(p.se.load.weight>>weightShift, 1024))
 					}
 				}
 				slack *= math.Pow(0.5, float64(b.host.now-then)/(32*1024*1024))
