@@ -129,7 +129,7 @@ func spinners(t *testing.T, cpus int, changes ...string) [2][]truth.Span {
 	if cpus > 1 {
 		// They begin together, once all are there: a task that is new where another already spins waits some 20 ms,
 		// until that has used so much that its CPU counts as squeezed.
-		ops = slices.Insert(ops, 0, workload.Op{Kind: workload.OpSleep, NS: 10 * ms})
+		ops = slices.Insert(ops, 0, workload.Op{Kind: workload.OpSleep, NS: 1 * ms})
 	}
 	for c := range event.CPU(cpus) {
 		p.Load.Tasks = append(p.Load.Tasks, workload.Task{Name: "spin", Instances: 1, Loop: -1, CPUs: []event.CPU{c},
