@@ -2,12 +2,11 @@ package experiment
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/result"
 	"github.com/whylate/whylate/scenario"
+	"github.com/whylate/whylate/sysinfo"
 	"github.com/whylate/whylate/truth"
 )
 
@@ -45,12 +44,12 @@ func TellPasses(src *scenario.Source, r *result.Explain, interrupted func() erro
 
 // passOf is the public form of p; start is the first stamp of the run.
 func passOf(p *truth.Looked, start int64) result.BalancePass {
-	out := result.BalancePass{AtNS: int64(p.At) - start, CPU: int32(p.CPU), By: int32(p.By), Kind: p.Kind.String(), Domain: p.Domain, Span: cpuList(p.Span),
+	out := result.BalancePass{AtNS: int64(p.At) - start, CPU: int32(p.CPU), By: int32(p.By), Kind: p.Kind.String(), Domain: p.Domain, Span: sysinfo.ListOf(p.Span).String(),
 		Groups: []result.BalanceGroup{}, Busiest: p.Busiest, Queues: []result.BalanceQueue{}, Source: int32(p.Source), Imbalance: p.Imbalance, Metric: p.Metric,
 		Moved: []int32{}, Why: p.Why, WaitedOn: int32(p.From), Missed: p.Miss.String()}
 	for i := range p.Groups {
 		g := &p.Groups[i]
-		out.Groups = append(out.Groups, result.BalanceGroup{CPUs: cpuList(g.CPUs), Local: g.Local, Type: g.Type, Load: g.Load, Capacity: g.Capacity, Util: g.Util,
+		out.Groups = append(out.Groups, result.BalanceGroup{CPUs: sysinfo.ListOf(g.CPUs).String(), Local: g.Local, Type: g.Type, Load: g.Load, Capacity: g.Capacity, Util: g.Util,
 			Running: g.Running, Idle: g.Idle})
 	}
 	for i := range p.Queues {
@@ -61,24 +60,4 @@ func passOf(p *truth.Looked, start int64) result.BalancePass {
 		out.Moved = append(out.Moved, int32(pid))
 	}
 	return out
-}
-
-// cpuList prints CPUs, which are in order, as the kernel does: 0,2-3.
-func cpuList(cpus []event.CPU) string {
-	var b strings.Builder
-	for i := 0; i < len(cpus); {
-		j := i
-		for j+1 < len(cpus) && cpus[j+1] == cpus[j]+1 {
-			j++
-		}
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(strconv.Itoa(int(cpus[i])))
-		if j > i {
-			b.WriteString("-" + strconv.Itoa(int(cpus[j])))
-		}
-		i = j + 1
-	}
-	return b.String()
 }

@@ -90,11 +90,3 @@ func TestPassesAreThoseOfTheTruth(t *testing.T) {
 		t.Errorf("interrupted it says %v", err)
 	}
 }
-
-func TestListsOfCPUs(t *testing.T) {
-	for want, cpus := range map[string][]event.CPU{"": nil, "3": {3}, "0-2": {0, 1, 2}, "0,2-3,7": {0, 2, 3, 7}} {
-		if got := cpuList(cpus); got != want {
-			t.Errorf("%v: %q, want %q", cpus, got, want)
-		}
-	}
-}

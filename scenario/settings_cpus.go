@@ -64,13 +64,7 @@ func (t *tuning) cpuList(v string) ([]event.CPU, error) {
 }
 
 // cpuText is what cpuList reads.
-func cpuText(cpus []event.CPU) string {
-	list := make(sysinfo.CPUList, len(cpus))
-	for i, c := range cpus {
-		list[i] = int32(c)
-	}
-	return list.String()
-}
+func cpuText(cpus []event.CPU) string { return sysinfo.ListOf(cpus).String() }
 
 // partition makes the scheduler's partitions of what the machine, isolcpus= and the cpusets of the load say, and
 // takes isolated CPUs away from tasks that nobody gave any.

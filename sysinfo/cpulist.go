@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/whylate/whylate/event"
 )
 
 // CPUList are numbers of CPUs, rising. In JSON it is a list in the kernel's form, "0-3,5".
@@ -13,6 +15,15 @@ type CPUList []int32
 
 // mostCPUs bounds the numbers of CPUs; NR_CPUS is at most 8192.
 const mostCPUs = 8192
+
+// ListOf is cpus as a list.
+func ListOf(cpus []event.CPU) CPUList {
+	list := make(CPUList, len(cpus))
+	for i, c := range cpus {
+		list[i] = int32(c)
+	}
+	return list
+}
 
 // String is the kernel's form of the list.
 func (l CPUList) String() string {

@@ -9,6 +9,7 @@ import (
 	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/scenario"
 	"github.com/whylate/whylate/sched"
+	"github.com/whylate/whylate/sysinfo"
 )
 
 // Command is what makes the change on a running machine, for a shell; "": no command does. A
@@ -167,22 +168,7 @@ func renice(a sched.Attr, command string) string {
 	return fmt.Sprintf("%s && renice -n %d -p %%[1]s", strings.Replace(command, "%s", "%[1]s", 1), a.Nice)
 }
 
-func cpuList(list []event.CPU) string {
-	var parts []string
-	for i := 0; i < len(list); {
-		j := i
-		for j+1 < len(list) && list[j+1] == list[j]+1 {
-			j++
-		}
-		if i == j {
-			parts = append(parts, fmt.Sprint(list[i]))
-		} else {
-			parts = append(parts, fmt.Sprintf("%d-%d", list[i], list[j]))
-		}
-		i = j + 1
-	}
-	return strings.Join(parts, ",")
-}
+func cpuList(list []event.CPU) string { return sysinfo.ListOf(list).String() }
 
 // irqCommand moves the interrupt, and changes its thread.
 func (k *Known) irqCommand(c *scenario.Change) string {

@@ -56,7 +56,7 @@ var rooms = []room{
 	{name: "whatif", may: []string{"*"}, model: true},
 	// explain tells why the worst run was late; result has the public form of a comparison. The
 	// search for the worst arrivals reads in the load what arrives, and draws random numbers.
-	{name: "experiment", may: []string{"event", "kernel", "timeline", "latency", "cause", "result", "explain", "stats", "truth", "engine", "sched", "machine", "workload", "scenario", "internal/nearest"}, model: true},
+	{name: "experiment", may: []string{"event", "kernel", "sysinfo", "timeline", "latency", "cause", "result", "explain", "stats", "truth", "engine", "sched", "machine", "workload", "scenario", "internal/nearest"}, model: true},
 	{name: "cases", may: []string{"event", "latency", "result", "internal/nearest", "stats", "sched", "machine", "scenario", "experiment", "whatif"}, model: true},
 	{name: "live", may: []string{"event", "sysinfo", "trace/ringbuf", "trace/tracedat"}},
 	{name: "report", may: []string{"result"}},
