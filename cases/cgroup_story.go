@@ -7,12 +7,9 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/whylate/whylate/event"
 	"github.com/whylate/whylate/experiment"
-	"github.com/whylate/whylate/machine"
 	"github.com/whylate/whylate/result"
 	"github.com/whylate/whylate/scenario"
-	"github.com/whylate/whylate/sched"
 )
 
 // tellPasses tells of the longest wait of the nested variant what the balancer of CPUs that idled did
@@ -31,31 +28,23 @@ func tellPasses(ctx context.Context, out *experiment.Outcome) (string, error) {
 	return "", nil
 }
 
-// looked is a pass of the balancer for a CPU.
-type looked struct{ cpu, source event.CPU }
-
-// passesDuring are the passes during a wait over domains that have the CPU where the task waited.
-func passesDuring(ctx context.Context, setup *scenario.Setup, w *result.Late) ([]looked, error) {
-	from := setup.Start + event.Time(w.WokenNS)
-	to := from + event.Time(w.WaitNS)
-	var list []looked
-	until := *setup
-	until.Until = to + 1
-	p := scenario.Probe{Before: func(m *machine.Machine) {
-		m.Sched.OnBalance(func(p *sched.BalancePass) {
-			if p.At >= from && p.At <= to && slices.Contains(p.Span, event.CPU(w.CPU)) && p.Kind != sched.BalanceActive && p.Kind != sched.BalanceWake && len(p.Groups) > 0 {
-				list = append(list, looked{p.CPU, p.Source})
-			}
-		})
-	}}
-	if err := p.Run(ctx, &until); err != nil {
+// passesDuring are the passes that could have ended a wait.
+func passesDuring(ctx context.Context, setup *scenario.Setup, w *result.Late) ([]result.BalancePass, error) {
+	src, err := scenario.NewSource(setup)
+	if err != nil {
 		return nil, fmt.Errorf("looking at the balancer: %w", err)
 	}
-	return list, nil
+	r := &result.Explain{Input: result.Input{StartNS: int64(setup.Start)}, Late: []result.Late{*w}}
+	if err := experiment.TellPasses(src, r, ctx.Err); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(r.Late[0].BalancePasses, func(p result.BalancePass) bool {
+		return p.Kind == "active" || len(p.Groups) == 0
+	}), nil
 }
 
 // storyOf tells the wait, the CPUs that idled longest, and what their balancer chose.
-func storyOf(w *result.Late, passes []looked) string {
+func storyOf(w *result.Late, passes []result.BalancePass) string {
 	idle := slices.Clone(w.IdleElsewhere)
 	sort.SliceStable(idle, func(i, j int) bool { return idle[i].NS > idle[j].NS })
 	idle = slices.DeleteFunc(idle, func(e result.IdleElsewhere) bool { return e.NS*10 < w.WaitNS || e.CPU == w.CPU })
@@ -65,13 +54,14 @@ func storyOf(w *result.Late, passes []looked) string {
 	var looks []string
 	for i := range idle {
 		var chosen []string
-		for _, p := range passes {
+		for j := range passes {
+			p := &passes[j]
 			switch {
-			case p.cpu != event.CPU(idle[i].CPU):
-			case p.source == event.NoCPU:
+			case p.CPU != idle[i].CPU:
+			case p.Source < 0:
 				chosen = append(chosen, "none")
 			default:
-				chosen = append(chosen, fmt.Sprintf("CPU %d", p.source))
+				chosen = append(chosen, fmt.Sprintf("CPU %d", p.Source))
 			}
 		}
 		if len(chosen) > 0 && len(looks) < 2 {
@@ -85,8 +75,12 @@ func storyOf(w *result.Late, passes []looked) string {
 	for i := range min(len(idle), 3) {
 		cpus = append(cpus, fmt.Sprintf("CPU %d for %s", idle[i].CPU, words(idle[i].NS)))
 	}
-	return fmt.Sprintf("%s/%d waited %s on CPU %d while %d others, on which it might have run, idled for a tenth of that or more (%s); %s.",
-		w.Comm, w.PID, words(w.WaitNS), w.CPU, len(idle), strings.Join(cpus, ", "), strings.Join(looks, "; "))
+	others := "another"
+	if len(idle) > 1 {
+		others = fmt.Sprintf("%d others", len(idle))
+	}
+	return fmt.Sprintf("%s/%d waited %s on CPU %d while %s, on which it might have run, idled for a tenth of that or more (%s); %s.",
+		w.Comm, w.PID, words(w.WaitNS), w.CPU, others, strings.Join(cpus, ", "), strings.Join(looks, "; "))
 }
 
 func often(n int) string {
