@@ -194,22 +194,19 @@ func TestPinnedTasksMakePassesRare(t *testing.T) {
 
 // Isolated CPUs take nothing by themselves.
 func TestIsolatedCPUsIdle(t *testing.T) {
-	cfg := shape{1, 4, 1, 1}.config("6.12")
-	cfg.Isolated = []event.CPU{2, 3}
-	b := newBox(t, cfg, machine.Costs{})
-	for range 4 {
-		b.put(0, &worker{run: s})
-	}
-	b.watched(2 * s)
-	if n := b.on(); n[0] != 2 || n[1] != 2 {
-		t.Errorf("tasks on each CPU: %v", n)
-	}
+	hogsOfCPU0(t, func(c *sched.Config) { c.Isolated = []event.CPU{2, 3} })
 }
 
 // Partitions do not help each other.
 func TestPartitionsKeepTheirTasks(t *testing.T) {
+	hogsOfCPU0(t, func(c *sched.Config) { c.Partitions = [][]event.CPU{{0, 1}} })
+}
+
+// hogsOfCPU0 begins four hogs on CPU 0 of four, of which CPUs 2 and 3 take none.
+func hogsOfCPU0(t *testing.T, apart func(*sched.Config)) {
+	t.Helper()
 	cfg := shape{1, 4, 1, 1}.config("6.12")
-	cfg.Partitions = [][]event.CPU{{0, 1}}
+	apart(&cfg)
 	b := newBox(t, cfg, machine.Costs{})
 	for range 4 {
 		b.put(0, &worker{run: s})
